@@ -1,4 +1,4 @@
-# All set-up is implicit: node_modules brings Node 24 itself, any Node from 20 on starts it.
+# There is no set-up step: node_modules includes Node 24, and any Node from 20 on can start it.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
@@ -14,7 +14,7 @@ node_modules: package-lock.json
 demo: node_modules ## watch an agent fix a failing test; SCENE=team: four of them, SCENE=code: in a sandbox, SCENE=context: what it is shown
 	@node runtime/main.ts demo $(if $(SCENE),--scene $(SCENE)) $(if $(KEEP),--keep)
 
-# In CI both projects in one run, except the tests that CI leaves out.
+# In CI, both projects in one run, except the tests that CI leaves out.
 test: node_modules ## run the tests (embedded PostgreSQL 18)
 	LEFT_OUT='$(LEFT_OUT)' vitest run --project test $(if $(CI),--project long --reporter=default --reporter=json --outputFile.json=build/vitest.json)
 

@@ -1,11 +1,10 @@
-// Releases a version, or begins the next one:
+// Releases a version, or starts the next one:
 //
-//   node release.ts 0.2.0 --rehearse   everything but tagging and publishing
-//   node release.ts 0.2.0              everything; asks before it tags and publishes
-//   node release.ts 0.3.0 --next       after a release: the next number, an upgrade script, a section of the changelog
+// node release.ts 0.2.0 --rehearse   everything but tagging and publishing node release.ts 0.2.0              everything; asks before it
+// tags and publishes node release.ts 0.3.0 --next       after a release: the next number, an upgrade script, a section of the changelog
 //
-// A release is made in a work tree of its own, so that one that fails, or is only rehearsed, has changed nothing here. Whatever can
-// fail without harm comes first: checks, files, builds; then one question; then what cannot be taken back.
+// A release is made in a separate work tree, so that one that fails, or is only rehearsed, changes nothing here. Steps that can fail
+// without harm come first: checks, files, builds. Then it asks once, and then come the steps that cannot be undone.
 
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -19,7 +18,7 @@ import { frozen, version as present } from './sql/extensionSource.ts';
 import { setVersion } from './sql/versionNumber.ts';
 
 const root = fileURLToPath(new URL('./', import.meta.url));
-/** IMAGE: under which name the image is pushed; without it, it is only built. */
+/** IMAGE: the name under which the image is pushed; without it, the image is only built. */
 const image = process.env['IMAGE'] ?? 'work-ledger';
 
 const output = (command: string, args: readonly string[], cwd = root): string =>
@@ -28,7 +27,7 @@ const run = (command: string, args: readonly string[], cwd = root): void => {
   console.log(`\n$ ${[command, ...args].join(' ')}`);
   execFileSync(command, args, { cwd, stdio: ['ignore', 'inherit', 'inherit'] });
 };
-/** node_modules is there, whatever its time: a version that is set anew makes the lock file newer. */
+/** Ignores the time of node_modules, because setting a new version makes the lock file newer. */
 const make = (cwd: string, ...targets: string[]): void => run('make', ['-o', 'node_modules', ...targets], cwd);
 const works = (command: string, ...args: string[]): boolean => {
   try {
@@ -40,14 +39,14 @@ const works = (command: string, ...args: string[]): boolean => {
 };
 
 const isNumber = (version: string): boolean => /^\d+\.\d+\.\d+$/.test(version);
-/** The section of the changelog about a version, without its heading; null: there is none. */
+/** The changelog's section about a version, without its heading; null if there is none. */
 const sectionOf = (version: string): { heading: string; text: string } | null => {
   const sections = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').split(/^(?=## )/m);
   const [heading = '', ...lines] = sections.find((section) => section.startsWith(`## ${version} `))?.split('\n') ?? [];
   return heading === '' ? null : { heading, text: lines.join('\n').trim() };
 };
 
-/** Why this version cannot be released from here and now, each reason as a sentence. */
+/** Why this version cannot be released from this place at the moment, one sentence per reason. */
 function problems(version: string): string[] {
   const section = sectionOf(version);
   const notSaid =
@@ -73,7 +72,7 @@ function problems(version: string): string[] {
   ];
 }
 
-/** Sets the number everywhere. The upgrade script that led to the number before leads to this one. */
+/** Sets the version number everywhere. The upgrade script to the previous number is renamed to lead to this one. */
 function renumber(at: string, version: string): void {
   const [last] = frozen().versions.slice(-1);
   const upgradeTo = (to: string): string => `sql/upgrades/${last?.version}--${to}.sql`;
@@ -84,7 +83,7 @@ function renumber(at: string, version: string): void {
 /** Sets the number, freezes the version, checks it, and builds what will be published. */
 function prepare(at: string, version: string): void {
   renumber(at, version);
-  make(at, 'schema'); // the number is in what is generated, too
+  make(at, 'schema'); // generated files contain the number too
   make(at, 'freeze');
   make(at, 'verify');
   make(at, 'build', 'dist');
@@ -98,7 +97,7 @@ const hasDocker = (): boolean => works('docker', 'version');
 const buildImage = (at: string, version: string): void =>
   run('docker', ['build', '--quiet', '--tag', `${image}:${version}`, '--file', 'deploy/Dockerfile', '.'], at);
 
-/** The files that are published, kept in build/release/. */
+/** Keeps the published files in build/release/. */
 function keepFiles(at: string, version: string): string[] {
   const kept = join(root, 'build', 'release');
   rmSync(kept, { recursive: true, force: true });
@@ -108,7 +107,7 @@ function keepFiles(at: string, version: string): string[] {
   return names.map((name) => join('build', 'release', name));
 }
 
-/** What cannot be taken back, in the order in which a failure leaves least behind. */
+/** The steps that cannot be undone, ordered so that a failure leaves as little as possible behind. */
 function publishing(version: string, commit: string, tarball: string): [string, ...string[]][] {
   return [
     ['git', 'merge', '--ff-only', commit],
@@ -154,7 +153,7 @@ async function isMeant(version: string): Promise<boolean> {
   }
 }
 
-/** After a release: what everybody changes from now on belongs to the next version. */
+/** After a release, starts the next version, to which all further changes belong. */
 function begin(version: string): void {
   const [last] = frozen().versions.slice(-1);
   if (last?.version !== present()) throw new Error(`version ${present()} is not released yet`);

@@ -6,10 +6,10 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
-// Some 215 processes load the same packages: they are compiled once.
+// Some 215 processes load the same packages; with the cache they are compiled only once.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
 
-/** What plays many cases, or for long: behind `make test-long`, so that `make test` stays short. */
+/** Tests that play many cases or take long: run by `make test-long`, so that `make test` stays short. */
 const long = [
   'test/long/**/*.test.ts',
   'test/model/**/*.test.ts',
@@ -18,7 +18,7 @@ const long = [
 ];
 
 /**
- * What takes longest, the longest first, so that none is left over at the end: vitest goes by the size of those that it has not run yet.
+ * The slowest test files, slowest first, so that none is left over at the end; vitest itself orders files that it has not run yet by size.
  */
 const longest = [
   'roles/matrix',
@@ -62,10 +62,10 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** What CI leaves out of this run (test/reach.ts). The option --exclude does not hold for a project that says what it leaves out itself. */
+/** What CI leaves out of this run (test/reach.ts). The option --exclude has no effect on a project with its own list of exclusions. */
 const leftOut = (process.env['LEFT_OUT'] ?? '').split(' ').filter(Boolean);
 
-/** What breaks a server of its own, or a disk: behind `make faults`. */
+/** Tests that break a separate server or a disk: run by `make faults`. */
 const faults = ['test/faults/long/**/*.test.ts'];
 
 const project = (name: string, include: string[], others: string[] = []) => ({
@@ -78,12 +78,12 @@ export default defineConfig({
   test: {
     globalSetup: ['test/globalSetup.ts'],
     setupFiles: ['test/fileCost.ts'],
-    // Workers of tests serve the directories that tests make, also where root runs them.
+    // Workers in tests serve the directories that tests create, even when run by root.
     env: { WORK_LEDGER_WORKSPACE_ROOTS: `${tmpdir()}:${import.meta.dirname}`, WORK_LEDGER_COMMANDS_AS: 'root' },
-    // Fuses against hanging, the only ones: how long anything takes on a busy machine decides nothing.
+    // These timeouts only stop tests that hang, and are the only ones: no result depends on how long something takes on a busy machine.
     testTimeout: 900_000,
     hookTimeout: 900_000,
-    // For two cores: files wait for half of their time, for leases to end, processes to start and containers.
+    // For two cores: files spend half of their time waiting, for leases to end, and for processes and containers to start.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects,

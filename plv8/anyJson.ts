@@ -1,12 +1,12 @@
-// JSON from any writer, read so that every JSON engine and Postgres can store it: values that are nested too deep become
-// their text, and no text and no key has NUL or a lone surrogate.
+// Parses JSON from any writer so that every JSON engine and Postgres can store it: values that are nested too deeply become text, and no
+// text or key contains NUL or a lone surrogate.
 
 import { storableText } from './storable.ts';
 
-/** Levels of lists and objects that are read as such; agents' records have less than a tenth of that. */
+/** Levels of lists and objects that are parsed; agents' records have less than a tenth of that. */
 const MAX_DEPTH = 100;
 
-/** Throws a SyntaxError for anything but JSON. `odd` says what was not read as written, except changed texts. */
+/** Throws a SyntaxError if the text is not JSON. `odd` says what was not read as written, apart from changed texts. */
 export function parseJson(text: string): { value: unknown; odd: string | null } {
   const shallow = withoutDepth(text);
   const value: unknown = JSON.parse(shallow);
@@ -17,7 +17,7 @@ export function parseJson(text: string): { value: unknown; odd: string | null } 
     if (typeof inner === 'string') return storableText(inner);
     if (typeof inner !== 'object' || inner === null) return inner;
     if (Array.isArray(inner)) return inner.map(harmless);
-    // fromEntries defines properties, so that a key `__proto__` stays a key.
+    // fromEntries defines properties, so a key `__proto__` stays an ordinary key.
     return Object.fromEntries(
       Object.entries(inner).map(([key, one]) => {
         const clean = storableText(key);
@@ -31,7 +31,8 @@ export function parseJson(text: string): { value: unknown; odd: string | null } 
 }
 
 /**
- * The same JSON, with values that are nested too deep as the text of their JSON. Without recursion: engines overflow at different depths.
+ * The same JSON, in which values that are nested too deeply are replaced by their JSON as text. Not recursive, because engines overflow at
+ * different depths.
  */
 function withoutDepth(text: string): string {
   const parts: string[] = [];
@@ -50,7 +51,7 @@ function withoutDepth(text: string): string {
   return parts.length === 0 ? text : parts.join('') + text.slice(kept);
 }
 
-/** The end of the string that begins at `start`: a quote after no or an even number of backslashes. */
+/** The end of the string that begins at `start`: a quote preceded by no backslash or an even number of them. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end - 1;

@@ -1,6 +1,6 @@
-// The functions of this folder for the database: each bundled into one body, which both plv8 and PL/JS accept. Scalars in
-// and out only, since PL/JS 1.0.5 ends the server if a function returns a table; JSON comes in as text, since plv8 turns a
-// key __proto__ into a prototype. An exception is returned as an answer, which SQL raises with a code.
+// Bundles the functions of this folder for the database, each into one body that both plv8 and PL/JS accept. Only scalars go in and out,
+// because PL/JS 1.0.5 crashes the server if a function returns a table. JSON is passed as text, because plv8 turns a key __proto__ into a
+// prototype. An exception is returned as an answer, which SQL raises with a code.
 
 import { fileURLToPath } from 'node:url';
 
@@ -39,7 +39,7 @@ export async function databaseFunctions(): Promise<string> {
     if (!file || file.text.includes('$bundle$')) throw new Error(`${module} cannot be bundled`);
     bodies.set(module, file.text);
   }
-  // Evaluated once per connection: the engines keep globalThis, and evaluating costs milliseconds and memory.
+  // Evaluated once per connection: the engines keep globalThis, and evaluating takes milliseconds and memory.
   const made = functions.map(
     ({ name, module, takes, calls }) => `create or replace function @extschema@._js_${name}(${takes.join(', ')})
   returns jsonb
@@ -58,7 +58,7 @@ try {
 $bundle$;
 `,
   );
-  // As at the end of sql/api: who may call what.
+  // Sets who may call what, as at the end of sql/api.
   return [...made, 'select @extschema@._functions_close(), @extschema@._roles_apply();\n'].join('\n');
 }
 

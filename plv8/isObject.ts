@@ -1,3 +1,3 @@
-/** Whether a JSON value is an object, which a list is not. */
+/** Whether a JSON value is an object (a list is not). */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

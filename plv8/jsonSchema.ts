@@ -1,6 +1,6 @@
-// JSON Schema, drafts 7 and 2020-12 ($schema says which; default: 2020-12), by walking schema and value: without
-// eval, which a database does not allow, and in bounded time. A schema is one document: nothing is fetched. `format` and the
-// content keywords are annotations and refuse nothing, as in 2020-12.
+// Validates JSON Schema, drafts 7 and 2020-12 ($schema says which; default: 2020-12), by walking schema and value: without eval, which a
+// database does not allow, and in bounded time. A schema is a single document; nothing is fetched. `format` and the content keywords are
+// annotations and reject nothing, as in 2020-12.
 
 import { isObject } from './isObject.ts';
 import { PatternError, patternFound } from './pattern.ts';
@@ -9,23 +9,23 @@ import type { Spend } from './pattern.ts';
 type Json = Record<string, unknown>;
 type Draft = 7 | 2020;
 type Place = { base: string; draft: Draft };
-/** The resources that were entered on the way to a schema, the innermost first, for $dynamicRef. */
+/** The resources entered on the way to a schema, innermost first, for $dynamicRef. */
 type Scope = { base: string; outer: Scope | null };
-/** The parts of a value that were evaluated by schemas that it fits. */
+/** The parts of a value that were evaluated by schemas that it matches. */
 type Seen = { keys: Set<string>; items: Set<number> };
 
-/** Levels of nested schemas and values. */
+/** The most levels of nested schemas and values. */
 const MAX_DEPTH = 250;
-/** About a second of work. */
+/** Corresponds to about a second of work. */
 const MAX_STEPS = 1_000_000;
 const MAX_ERRORS = 20;
 
-/** How the only error begins where it is the schema's fault. */
+/** How the error begins if the schema itself is at fault; it is then the only error. */
 export const UNUSABLE = 'the schema cannot be used: ';
 
 class SchemaError extends Error {}
 
-/** Why a value does not fit a schema, each reason with its position in the value; empty: it fits. */
+/** Why a value does not match a schema, each reason with its position in the value; empty if it matches. */
 export function schemaErrors(schema: unknown, value: unknown): string[] {
   try {
     const said = new Check(schema).errors(value);
@@ -36,7 +36,7 @@ export function schemaErrors(schema: unknown, value: unknown): string[] {
   }
 }
 
-/** Keywords whose value is one schema, a list of them, or an object of them. */
+/** Keywords whose value is one schema, a list of schemas, or an object of schemas. */
 const holdOne = [
   'additionalProperties',
   'propertyNames',
@@ -56,7 +56,7 @@ const holdObjects = ['properties', 'patternProperties', '$defs', 'definitions', 
 
 class Check {
   readonly #root: unknown;
-  /** Schemas by their URI, with their anchor if they have one. */
+  /** Schemas by URI, including the anchor if they have one. */
   readonly #named = new Map<string, unknown>();
   readonly #dynamic = new Map<string, Json>();
   readonly #places = new Map<Json, Place>();
@@ -116,7 +116,7 @@ class Check {
     });
   }
 
-  /** The schema that a reference from `place` names. */
+  /** The schema that a reference from `place` refers to. */
   #referenced(reference: string, place: Place): unknown {
     const uri = resolveUri(reference, place.base);
     const [resource = '', fragment = ''] = uri.split(/#(.*)/s);
@@ -134,7 +134,7 @@ class Check {
       if (found === undefined) throw new SchemaError(`there is no ${reference} in it`);
       if (isObject(found)) around = this.#places.get(found) ?? around;
     }
-    this.#index(found, around); // below an unknown keyword
+    this.#index(found, around); // it is below an unknown keyword
     return found;
   }
 
@@ -323,7 +323,7 @@ class Check {
     return typeof a === 'object' || typeof b === 'object' ? this.#canonical(a) === this.#canonical(b) : a === b;
   }
 
-  /** Equal texts for equal values, whatever the order of their keys. */
+  /** Returns equal texts for equal values, whatever the order of their keys. */
   #canonical(value: unknown): string {
     this.#spend(1);
     return this.#deeper(() => {
@@ -365,9 +365,9 @@ function isOfType(value: unknown, name: unknown): boolean {
   return name === 'integer' ? Number.isInteger(value) : typeOf(value) === name;
 }
 
-/** In decimal arithmetic: 0.0075 is a multiple of 0.0001. */
+/** Uses decimal arithmetic: 0.0075 is a multiple of 0.0001. */
 function isMultiple(value: number, of: number): boolean {
-  if (of <= 0) return true; // not a valid schema, no rule
+  if (of <= 0) return true; // not a valid schema, so it requires nothing
   const remainder = Math.abs(value / of - Math.round(value / of));
   return Number.isFinite(value / of) ? remainder === 0 || (remainder < 1e-9 && !Number.isInteger(of)) : value % of === 0;
 }
@@ -380,7 +380,7 @@ function decoded(token: string): string {
   }
 }
 
-/** RFC 3986, 5.2, for what an $id or a $ref may be. */
+/** RFC 3986, section 5.2, for the values that an $id or a $ref may have. */
 function resolveUri(reference: string, base: string): string {
   const parts = /^([a-zA-Z][\w+.-]*:)?(\/\/[^/?#]*)?([^?#]*)(\?[^#]*)?(#.*)?$/s;
   const [, scheme, authority, path = '', query, fragment = ''] = parts.exec(reference) ?? [];

@@ -1,4 +1,4 @@
-// Parts of what models write: fenced code with its language and file, and the files that prose names.
+// Extracts parts of what models write: fenced code with its language and file, and the files that prose names.
 
 import { lexer } from 'marked';
 import type { Token } from 'marked';
@@ -8,7 +8,7 @@ export type FileReference = { filePath: string; lineStart: number | null; lineEn
 
 const pathIn = /(?:^|[\s:"'(=`])((?:\.{1,2}\/|\/)?(?:[\w.@-]+\/)*[\w@-]+(?:\.[\w-]+)*\.[A-Za-z][\w]{0,9})(?::(\d+)(?:-(\d+))?)?/;
 
-/** Code blocks in order; indented ones have no language. */
+/** The code blocks in order; indented ones have no language. */
 export function codeBlocks(text: string): CodeBlock[] {
   const found: CodeBlock[] = [];
   walk(lexer(text), (token) => {
@@ -26,12 +26,12 @@ export function codeBlocks(text: string): CodeBlock[] {
   return found;
 }
 
-/** The files that text and inline code name, with their lines, each once; names inside code blocks do not count. */
+/** The files named in text and inline code, with their line numbers, each once; names inside code blocks do not count. */
 export function fileReferences(text: string): FileReference[] {
   const found = new Map<string, FileReference>();
   walk(lexer(text), (token) => {
     if (token.type !== 'text' && token.type !== 'codespan') return;
-    if ('tokens' in token && Array.isArray(token.tokens)) return; // its parts are visited, too
+    if ('tokens' in token && Array.isArray(token.tokens)) return; // its parts are visited too
     const everywhere = new RegExp(pathIn.source, 'g');
     for (const [, filePath = '', start, end] of String(token['text']).matchAll(everywhere)) {
       const reference = {

@@ -1,8 +1,8 @@
-// Regular expressions as JSON Schema uses them, matched in time that grows with pattern times text at most: an engine's
-// own matching may never finish ("^(a+)+$"), and in a database no timeout stops JavaScript. All states are followed at once;
-// single characters are matched by the engine's own RegExp.
+// Regular expressions as JSON Schema uses them, matched in time at most proportional to pattern times text. An engine's own
+// matching may never finish ("^(a+)+$"), and in a database no timeout stops JavaScript. All states are followed at once; single
+// characters are matched by the engine's own RegExp.
 
-/** Says why a pattern cannot be checked. */
+/** Its message says why a pattern cannot be checked. */
 export class PatternError extends Error {}
 
 type Test = (character: string) => boolean;
@@ -18,19 +18,19 @@ type Step =
   | { op: 'check'; test: (text: readonly string[], at: number, spend: Spend) => boolean }
   | { op: 'split'; to: number[] }
   | { op: 'match' };
-/** Counts work and throws if it is too much. */
+/** Counts steps of work and throws if there are too many. */
 export type Spend = (steps: number) => void;
 
 const MAX_PATTERN = 2_000;
 const MAX_STEPS = 20_000;
 
-/** Whether a pattern matches somewhere in a text. Throws a PatternError. */
+/** Whether a pattern matches anywhere in a text. Throws a PatternError. */
 export function patternFound(pattern: string, text: string, spend: Spend): boolean {
   if (pattern.length > MAX_PATTERN) throw new PatternError(`a pattern has at most ${MAX_PATTERN} characters`);
   return runs(programOf(new Parser(pattern).parse()), Array.from(text), 0, false, spend) !== null;
 }
 
-/** The end of a match that begins at `start` or, unless `isAnchored`, later; null: there is none. */
+/** The end of a match that begins at `start` or, unless `isAnchored`, later; null if there is none. */
 function runs(
   program: readonly Step[],
   text: readonly string[],
@@ -185,7 +185,7 @@ class Parser {
     const [all, from, comma, to] = found.exec(this.#source) ?? [];
     if (all === undefined) return item;
     this.#at += all.length;
-    this.#take('?'); // the length of a match does not matter here
+    this.#take('?'); // lazy or not: the length of a match does not matter here
     const min = all === '+' ? 1 : Number(from ?? 0);
     const max = all === '?' ? 1 : all.length === 1 || (comma !== undefined && to === '') ? Infinity : Number(to ?? from);
     return { kind: 'repeat', item, min, max };
@@ -247,12 +247,12 @@ class Parser {
   }
 }
 
-/** Strict if possible: many patterns in use escape characters needlessly. */
+/** In strict mode if possible; many patterns in use escape characters needlessly. */
 function regExp(source: string): RegExp | null {
   for (const flags of ['u', '']) {
     try {
       return new RegExp(source, flags);
-    } catch {} // not strict, then
+    } catch {} // then not in strict mode
   }
   return null;
 }

@@ -8,9 +8,9 @@ import type { HostHeaders } from './tools/tool.ts';
 
 export type Settings = {
   databaseUrl?: string;
-  /** Where its notifications are listened to, if not there. */
+  /** Where notifications are listened to, if not at `databaseUrl`. */
   listenUrl?: string;
-  /** Where it is read, if elsewhere: a standby of that database. */
+  /** Where reads go, if not to `databaseUrl`: a standby of that database. */
   readUrl?: string;
   schema?: string;
   json?: boolean;
@@ -24,7 +24,7 @@ export function modelAccess(): { apiKey: string; baseURL?: string } | null {
   return { apiKey, ...(baseURL && { baseURL }) };
 }
 
-/** The name of this machine, by which faculties may ask for it: as given, else WORK_LEDGER_HOST, else what the system says. */
+/** This machine's name, by which faculties can request it: the given one, otherwise WORK_LEDGER_HOST, otherwise the system's host name. */
 export const hostName = (given?: string): string => given || process.env['WORK_LEDGER_HOST'] || hostname();
 
 const hostHeaders = z.record(
@@ -33,8 +33,8 @@ const hostHeaders = z.record(
 );
 
 /**
- * The headers that web_fetch sends to each host: WORK_LEDGER_WEB_FETCH_HEADERS, `{"api.example.org": {"authorization": "Bearer …"}}`.
- * Throws if it has another form.
+ * The headers that web_fetch sends to each host, from WORK_LEDGER_WEB_FETCH_HEADERS: `{"api.example.org": {"authorization": "Bearer …"}}`.
+ * Throws if the value has another form.
  */
 export function webFetchHeaders(): HostHeaders | null {
   const given = process.env['WORK_LEDGER_WEB_FETCH_HEADERS'];

@@ -1,4 +1,4 @@
-// Faculties from TOML files, for programs.
+// Loads faculties from TOML files, for programs.
 
 import { dbOf } from './client.ts';
 import type { LedgerClient } from './client.ts';
@@ -7,9 +7,9 @@ import { loadFaculties as load } from './faculty/loadFaculties.ts';
 import type { LoadedFaculty } from './faculty/loadFaculties.ts';
 
 /**
- * Reads faculty files, and every *.toml of directories, as `work-ledger faculty` does, and saves nothing: give each `config` to saveFaculty().
- * Throws FacultyError with all that is wrong in all of them: each problem has file, line, column and what it says, with the key or the word
- * that was probably meant. `warnings`: what is accepted and has no effect.
+ * Reads faculty files, and every *.toml in directories, as `work-ledger faculty` does, but saves nothing: pass each `config` to
+ * saveFaculty(). Throws FacultyError with every problem in all of them; each has file, line, column and a message, which suggests the key
+ * or word that was probably meant. `warnings` lists what is accepted but has no effect.
  */
 export const loadFaculties = (ledger: LedgerClient, paths: string | readonly string[]): Promise<LoadedFaculty[]> =>
   load(dbOf(ledger), typeof paths === 'string' ? [paths] : paths, projectNamedIn);

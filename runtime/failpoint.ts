@@ -1,18 +1,18 @@
-// Failpoints: where a process can be made to die, to fail, to wait or to meet another one, for the tests of what a crash leaves.
-// Only WORK_LEDGER_FAILPOINTS in the environment that the process was started with sets them; without it atFailpoints() is a call
-// and nothing else, and no row, request or file can set one.
+// Failpoints: places where a process can be made to die, fail, wait or meet another process, to test what a crash leaves behind.
+// They are set only by WORK_LEDGER_FAILPOINTS in the environment in which the process was started; no row, request or file can set one.
+// Without it, atFailpoints() just makes the call.
 //
 // WORK_LEDGER_FAILPOINTS='after_iteration_step:3=kill before_model=throw after_tool=delay:500
 // before_lease_renew=barrier:http://127.0.0.1:4711/'
 //
-// Points: before_ and after_ each SQL function that the process calls, by its name; before_ and after_model, _tool, _hook, _code. `:n`: only the
-// n-th time that the process comes there (default: the first). kill: SIGKILL to itself. barrier: waits until that address has answered.
+// Points: before_ and after_ the name of each SQL function that the process calls; before_ and after_model, _tool, _hook, _code. `:n`: only
+// the n-th time the process gets there (default: the first). kill: sends SIGKILL to itself. barrier: waits until that address has answered.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
 type Failpoint = { name: string; nth: number; act: 'kill' | 'throw' | 'delay' | 'barrier'; by: string };
 
-/** What was set; for a line in the log. */
+/** The failpoints that are set, for a line in the log. */
 export const failpoints: readonly Failpoint[] = parse(process.env['WORK_LEDGER_FAILPOINTS'] ?? '');
 
 /** Runs `use` between the failpoints before_NAME and after_NAME. */
@@ -37,7 +37,7 @@ async function happen({ name, nth, act, by }: Failpoint): Promise<void> {
   switch (act) {
     case 'kill':
       process.kill(process.pid, 'SIGKILL');
-      return sleep(60_000); // it is not delivered at once
+      return sleep(60_000); // SIGKILL is not delivered immediately
     case 'throw':
       throw new Error(`failpoint ${name}:${nth}`);
     case 'delay':
@@ -47,7 +47,7 @@ async function happen({ name, nth, act, by }: Failpoint): Promise<void> {
   }
 }
 
-/** Throws if a failpoint cannot be read: one that is never hit would show nothing. */
+/** Throws if a failpoint cannot be parsed: a test whose failpoint is never hit would prove nothing. */
 function parse(text: string): Failpoint[] {
   return text
     .split(/\s+/)

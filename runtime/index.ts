@@ -1,4 +1,4 @@
-// What a program that embeds Work Ledger imports.
+// The public exports for programs that embed Work Ledger.
 
 export type { Workspace } from '../sandbox/workspace.ts';
 export { LedgerClient } from './client.ts';

@@ -1,4 +1,4 @@
-// JSON of a file that a person wrote.
+// JSON from files that people write.
 
-/** Some editors put a mark before the text, which JSON does not know. Throws SyntaxError. */
+/** Removes the byte-order mark that some editors put first and JSON.parse rejects. Throws SyntaxError. */
 export const jsonOfFile = (text: string): unknown => JSON.parse(text.replace(/^\uFEFF/, ''));

@@ -1,4 +1,4 @@
-// The command line: its commands, and how they end.
+// The command line: its commands and exit codes.
 
 import { CommanderError } from 'commander';
 import type { Command } from 'commander';
@@ -17,11 +17,11 @@ import { exit } from './commands/output.ts';
 import { shownUrl } from './ledger/address.ts';
 
 /**
- * Runs a command line, given without the words that started it, and sets the exit code of `streams`: by default this process and its own.
+ * Runs a command line, given without the words that started it, and sets the exit code on `streams` (default: this process).
  */
 export function main(argv: readonly string[], streams: Io = process): Promise<void> {
   return withIo(streams, async () => {
-    /** Where the database's address was given. */
+    /** Where the database's address came from, for error messages. */
     const address = { from: 'DATABASE_URL' };
     try {
       if (argv[0] === '--complete') {
@@ -40,20 +40,20 @@ export function main(argv: readonly string[], streams: Io = process): Promise<vo
   });
 }
 
-/** All commands. `argv`: what is typed, for what an error says of it. */
+/** All commands. `argv` is the command line as typed, for error messages. */
 export function makeProgram(argv: readonly string[] = []): Command {
   const program = newProgram(argv);
   for (const declare of [beginCommands, workCommands, peopleCommands, lookCommands, clientsCommands, operateCommands]) declare(program);
   return program;
 }
 
-/** Takes what a command was not told by flags and the environment from work-ledger.toml, before it begins. */
+/** Before a command begins, takes from work-ledger.toml whatever flags and the environment did not set. */
 async function settle(called: Command, argv: readonly string[], address: { from: string }): Promise<void> {
   const given = (name: string): boolean => called.getOptionValueSource(name) !== undefined && called.getOptionValue(name) !== '';
   const isFromFlag = (key: string): boolean => called.getOptionValueSource(key) === 'cli';
   if (isFromFlag('databaseUrl')) address.from = '--database-url';
   if (['databaseUrl', 'listenUrl', 'readUrl', 'to', 'fetchFrom'].some(isFromFlag)) {
-    // Every user of the machine can read the arguments of a process; a title takes their place.
+    // Every user of the machine can read a process's arguments, so a title without passwords replaces them.
     process.title = [
       'work-ledger',
       ...argv.map((word) => shownUrl(word.replace(/^--(?:(?:database|listen|read)-url|to|fetch-from)=/, ''))),
@@ -70,12 +70,13 @@ async function settle(called: Command, argv: readonly string[], address: { from:
     if (takes.has(key) && (key !== 'host' || isWorker) && file[key] !== undefined && !given(key))
       called.setOptionValueWithSource(key, file[key], 'config');
   }
-  // It belongs to the database that is named beside it: one that is named nearer is read where it is written.
+  // A read address belongs to the database named at the same level. If databaseUrl comes from a stronger source (flag, environment,
+  // file), readUrl is ignored.
   const nearness = (key: string): number => (given(key) ? ['config', 'env', 'cli'].indexOf(called.getOptionValueSource(key) ?? '') : -1);
   if (nearness('readUrl') < nearness('databaseUrl')) called.setOptionValue('readUrl', undefined);
   if (given('readUrl'))
     address.from += ` or ${isFromFlag('readUrl') ? '--read-url' : called.getOptionValueSource('readUrl') === 'env' ? 'WORK_LEDGER_READ_URL' : 'read_url'}`;
-  // Those of a file are saved; none of them is chosen for a task, as one of a flag is.
+  // Faculties listed in the file are saved, but unlike one given with a flag, none of them is chosen for the task.
   if ((isWorker || called.name() === 'submit') && file.faculties && !given('faculty'))
     called.setOptionValueWithSource('facultiesOfFile', file.faculties, 'config');
 }

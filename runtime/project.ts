@@ -1,5 +1,5 @@
-// Which project a directory is in. All clones and worktrees of a repository are one; so it is named by where it comes from, if it comes
-// from somewhere.
+// Determines which project a directory belongs to. All clones and worktrees of a repository are one project, so a repository with a remote
+// is named after the remote.
 
 import { execFile } from 'node:child_process';
 import { realpath } from 'node:fs/promises';
@@ -9,8 +9,8 @@ import { promisify } from 'node:util';
 import { projectNamedIn } from './commands/configFile.ts';
 
 /**
- * The `project` of the nearest work-ledger.toml; else, in a repository, its remote as host/path (origin, else the first by name) or, where
- * it has none, its path; else the directory's path.
+ * The `project` of the nearest work-ledger.toml; otherwise, in a repository, its remote as host/path (origin, or else the first by name)
+ * or, without a remote, its path; otherwise the directory's path.
  */
 export async function projectOf(directory: string): Promise<string> {
   const here = await realpath(directory).catch(() => resolve(directory));
@@ -18,10 +18,10 @@ export async function projectOf(directory: string): Promise<string> {
   return asTaken(name) || asTaken(here);
 }
 
-/** What is blank or invisible to a ledger: _spaced() in sql/. */
+/** Characters that a ledger treats as blank or invisible: _spaced() in sql/. */
 const blank = /[\p{C}\p{Z}]|\u034F|[\u115F\u1160]|[\u180B-\u180F]|\u3164|[\uFE00-\uFE0F]|\uFFA0|[\u{E0000}-\u{E0FFF}]/gu;
 
-/** As a ledger takes names: in one line with single spaces, and of at most 500 characters. */
+/** A name as a ledger stores it: on one line, with single spaces, at most 500 characters (the last ones). */
 export const asTaken = (name: string): string =>
   Array.from(name.replaceAll(blank, ' ').replaceAll(/ +/g, ' ').trim()).slice(-500).join('').trim();
 
@@ -29,19 +29,22 @@ async function repositoryAt(directory: string): Promise<string | null> {
   const common = await git(directory, 'rev-parse', '--git-common-dir');
   if (common === null) return null;
   const own = resolve(directory, common);
-  const home = basename(own) === '.git' ? dirname(own) : own; // of a bare repository it is the repository itself
+  const home = basename(own) === '.git' ? dirname(own) : own; // in a bare repository, the repository itself
   const remotes = (await git(directory, 'config', '--get-regexp', String.raw`^remote\..*\.url$`))?.split('\n').toSorted() ?? [];
   const remote = remotes.find((line) => line.startsWith('remote.origin.url ')) ?? remotes[0];
   return remote === undefined ? home : remoteName(remote.slice(remote.indexOf(' ') + 1), home);
 }
 
-/** What git says; null: nothing, the directory is in no repository, or git is not installed. */
+/** The output of git; null if there is none, the directory is in no repository, or git is not installed. */
 async function git(directory: string, ...args: string[]): Promise<string | null> {
   const said = await promisify(execFile)('git', ['-C', directory, ...args], { timeout: 5000 }).catch(() => null);
   return said === null || said.stdout.trim() === '' ? null : said.stdout.trim();
 }
 
-/** A remote's address without scheme, user, password, port and ".git": github.com/acme/shop. Of a directory its path, from `base`. */
+/**
+ * A remote's address without scheme, user, password, port and ".git": github.com/acme/shop. For a local directory: its path, resolved
+ * against `base`.
+ */
 export function remoteName(address: string, base: string): string {
   const [, host, path] = /^(?:[^/@:]+@)?([^/:]+):(?!\/\/)(.+)$/.exec(address) ?? [];
   const url = host === undefined && URL.canParse(address) ? new URL(address) : null;
@@ -54,7 +57,7 @@ function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    return path; // a % of its own
+    return path; // a % that encodes nothing
   }
 }
 

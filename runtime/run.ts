@@ -1,5 +1,5 @@
-// A task from a program, in one call: submitted, worked on in this process, and told as it goes. `work-ledger run` is made of the same
-// parts.
+// Runs a task from a program in one call: submits it, works on it in this process and yields its events. `work-ledger run` is built from
+// the same parts.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
@@ -29,56 +29,63 @@ import { openWorker } from './worker/worker.ts';
 import type { WorkerOptions } from './worker/worker.ts';
 
 export type RunOptions = {
-  /** What is to be done; or `resume`. With `continues`: what is said next. */
+  /** The task; required unless `resume` or `continues` is given. With `continues`: the next message. */
   task?: string;
   /**
-   * The id of work that is over, to go on with in a new item of the same session: of completed work with `task` as the next message, of
-   * failed, dead or cancelled work where it ended, with or without one. What matters else is as with `resume`.
+   * The id of finished work to continue in a new item of the same session: completed work with `task` as the next message; failed, dead or
+   * cancelled work from where it ended, with or without a message. The other options that apply are the same as with `resume`.
    */
   continues?: string;
-  /** The id of unfinished work to go on with; only `tools`, `hooks`, `modelClient`, `workspace`, `signal`, `log` and where the ledger is matter then. */
+  /**
+   * The id of unfinished work to continue. Only `tools`, `hooks`, `modelClient`, `workspace`, `signal`, `log` and the ledger's address
+   * apply then.
+   */
   resume?: string;
   /** The model's name; default: the faculty's. */
   model?: string;
-  /** The tools that the agent is offered in addition to the ledger's own, and that this process can run. */
+  /** Tools for the agent in addition to the ledger's built-in ones; this process runs them. */
   tools?: readonly Tool[];
-  /** Functions that run at fixed points of the work (docs/hooks.md), one for each; with a saved `faculty`: those that it names. */
+  /** Functions that run at fixed points of the work (docs/hooks.md), one for each point; with a saved `faculty`: those that it names. */
   hooks?: readonly Hook[];
-  /** The rest of the agent's configuration (docs/faculty.md), which `model`, `tools` and `workspace` complete; or the name of a saved one. */
+  /**
+   * The rest of the agent's configuration (docs/faculty.md), completed by `model`, `tools` and `workspace`; or the name of a saved faculty.
+   */
   faculty?: string | Partial<Faculty>;
-  /** The directory of this machine in which tools work. Default: none, and file tools and bash are of no use. */
+  /** The directory on this machine in which tools work. Default: none; file tools and bash then cannot be used. */
   workspace?: string;
-  /** Where the work is (docs/delegation.md); default: that of `workspace`, else of the current directory. */
+  /** The project of the work (docs/delegation.md); default: that of `workspace`, or else of the current directory. */
   project?: string;
-  /** What it may use: tokens, money, seconds, calls, children. */
+  /** Limits on what it may use: tokens, money, seconds, calls, children. */
   budget?: Record<string, number>;
-  /** What the answer must look like (a JSON Schema, docs/faculty.md): `outcome_data.result` fits it when the work is completed. */
+  /** The JSON Schema of the answer (docs/faculty.md): when the work is completed, `outcome_data.result` matches it. */
   resultSchema?: object;
-  /** When it fires, the work is given back and `result` is the item as it stands: nothing is lost, and `resume` goes on. */
+  /** When it fires, this process releases the work, and `result` is the item as it is then. Nothing is lost; `resume` continues it. */
   signal?: AbortSignal;
-  /** How long what is being done may then take to end by itself; default: 5. */
+  /** How many seconds running calls then get to finish; default: 5. */
   graceSeconds?: number;
-  /** Default: DATABASE_URL, else the embedded database, which is started. */
+  /** Default: DATABASE_URL, otherwise the embedded database, which is started. */
   databaseUrl?: string;
-  /** Default: WORK_LEDGER_SCHEMA, else that of the extension. */
+  /** Default: WORK_LEDGER_SCHEMA, otherwise the schema of the extension. */
   schema?: string;
-  /** Default: Anthropic's API with ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL. */
+  /** Default: Anthropic's API with ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL. */
   modelClient?: ModelClient;
   log?: Logger;
 };
 
-/** The item at its end; completed work with a schema has its answer in `result`. */
+/** The item at its end; completed work with a schema has its answer in `outcome_data.result`. */
 export type RunItem<T> = Omit<CountedItem, 'outcome_data'> & {
   outcome_data: (NonNullable<CountedItem['outcome_data']> & { result?: T }) | null;
 };
 
 export type Run<T = unknown> = AsyncIterable<WorkEvent> & {
   id: Promise<string>;
-  /** The item when it is over (completed, failed, cancelled, dead), paused, or given back. Rejects only where that could not be found out. */
+  /**
+   * The item once it is over (completed, failed, cancelled, dead), paused or released. Rejects only if its state could not be determined.
+   */
   result: Promise<RunItem<T>>;
   /**
-   * Goes on with the conversation when this is over, with what is said next and the same options but for those given: a run of its own,
-   * whose item is a new one. Where this one failed or was cancelled the text may be left out.
+   * Continues the conversation once this run is over, with the next message and the same options except those given here: a separate run
+   * with a new item. The text may be omitted if this run failed or was cancelled.
    */
   continue(task?: string, options?: Omit<RunOptions, 'task' | 'resume' | 'continues'>): Run<T>;
 };
@@ -86,20 +93,20 @@ export type Run<T = unknown> = AsyncIterable<WorkEvent> & {
 type Begun = { place: Place; item: WorkItem; ended: Promise<CountedItem> };
 
 /**
- * Submits a task and works on it, and on what it delegates, until it is over: `for await (const event of run({ task }))`. Events are read
- * from the ledger, from the beginning, by each loop; leaving a loop does not stop the work.
+ * Submits a task and works on it, and on what it delegates, until it is over: `for await (const event of run({ task }))`. Each loop reads
+ * the events from the ledger, from the beginning; leaving a loop does not stop the work.
  */
 export function run<T = unknown>(options: RunOptions): Run<T> {
   return runAfter<T>(options, Promise.resolve(options.continues));
 }
 
-/** `continues`: the item that it goes on from, known when that is over. */
+/** `continues` resolves to the item that this run continues, once that item is over. */
 function runAfter<T>(options: RunOptions, continues: Promise<string | undefined>): Run<T> {
-  const over = new AbortController(); // nothing more will come
+  const over = new AbortController(); // fires when no more events will come
   const begun = continues.then((id) => begin({ ...options, ...(id !== undefined && { continues: id }) }, over));
   const id = begun.then(({ item }) => item.id);
-  const result = begun.then(({ ended }) => ended as Promise<RunItem<T>>); // the database has looked whether it fits
-  for (const promise of [id, result]) promise.catch(() => {}); // whoever awaits neither hears of it in the loop
+  const result = begun.then(({ ended }) => ended as Promise<RunItem<T>>); // the database has checked that the result matches the schema
+  for (const promise of [id, result]) promise.catch(() => {}); // if the program awaits neither, the loop still reports the error
   return {
     id,
     result,
@@ -124,7 +131,7 @@ function runAfter<T>(options: RunOptions, continues: Promise<string | undefined>
   };
 }
 
-/** What cannot begin rejects as the methods of LedgerClient do. */
+/** If the run cannot start, rejects as the methods of LedgerClient do. */
 async function begin(options: RunOptions, over: AbortController): Promise<Begun> {
   const at = { url: options.databaseUrl ?? '' };
   try {
@@ -134,7 +141,7 @@ async function begin(options: RunOptions, over: AbortController): Promise<Begun>
   }
 }
 
-/** `at` is told which database it is. */
+/** Stores in `at` which database it uses. */
 async function begunAt(options: RunOptions, over: AbortController, at: { url: string }): Promise<Begun> {
   const { task, resume, continues, tools = [], hooks = [], signal, log } = options;
   if (continues === undefined ? (task === undefined) === (resume === undefined) : resume !== undefined)
@@ -203,7 +210,7 @@ async function directoryAt(path: string): Promise<string> {
   throw new UsageError(`workspace: ${path} is not a directory`);
 }
 
-/** The name of the configuration: one of its own for each, so that two runs at once do not change each other's. */
+/** The name of the faculty. Each configuration gets a separate one, so that concurrent runs do not change each other's. */
 async function facultyOf(
   db: Db,
   { faculty = {}, model, tools = [], hooks = [] }: RunOptions,
@@ -220,7 +227,7 @@ async function facultyOf(
   return db.facultySave({ name: `run ${createHash('sha256').update(JSON.stringify(config)).digest('hex').slice(0, 8)}`, ...config });
 }
 
-/** Works on it; the item as it stands when this process has let go of it. */
+/** Works on the item; returns its state once this process has released it. */
 async function endOf(
   db: Db,
   item: WorkItem,
@@ -242,7 +249,7 @@ async function endOf(
   }
 }
 
-/** The new item that goes on from the end of this one, for this process alone. */
+/** Creates the item that continues from the end of this one, reserved for this process. */
 async function continued(db: Db, workItemId: string, said: string | null, keeper: string): Promise<WorkItem> {
   const item = await db.workItem(workItemId);
   if (item === null) throw new LedgerError('WL001', `there is no work item ${workItemId}`, '', '');
@@ -250,7 +257,7 @@ async function continued(db: Db, workItemId: string, said: string | null, keeper
   return db.workGoOnKept(how, item.id, said, keeper, hostName());
 }
 
-/** The unfinished item, taken over for this process: from now on no other worker begins with it. */
+/** Takes over the unfinished item for this process: from now on no other worker starts on it. */
 export async function resumed(db: Db, workItemId: string, keeper: string, host: string): Promise<WorkItem> {
   const item = await db.workItem(workItemId);
   if (item === null) throw new LedgerError('WL001', `there is no work item ${workItemId}`, '', '');
@@ -263,8 +270,8 @@ export async function resumed(db: Db, workItemId: string, keeper: string, host: 
 }
 
 /**
- * Works in this process on a kept item and those delegated below it, on nothing else, while `watch` watches; releases what is left when
- * that ends. Throws if the worker ended by itself.
+ * Works in this process on a kept item and the items delegated below it, and on nothing else, until `watch` ends; then releases the rest.
+ * Throws if the worker stopped before that.
  */
 export async function driven<T>(
   db: Db,

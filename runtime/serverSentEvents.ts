@@ -1,5 +1,5 @@
-// What happens to a work item as server-sent events, for a server that answers with a web Response and for a plain one of Node. The id of
-// each event is its position: a client that was cut off comes back with it and is told the rest, nothing twice.
+// The events of a work item as server-sent events, for servers that answer with a web Response and for plain Node servers. The id of
+// each event is its position: a client that reconnects sends it, and gets the remaining events without duplicates.
 
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -11,35 +11,39 @@ import type { CountedItem } from './ledger/answers.ts';
 import { LedgerError } from './ledger/errors.ts';
 import { positionOf, positionText } from './ledger/position.ts';
 
-/** The last one has the item, which is final or paused. */
+/** The last event holds the item, which is final or paused. */
 export type StreamedEvent = WorkEvent | { kind: 'end'; item: CountedItem };
 
 export type EventStreamOptions = {
-  /** The position behind which it begins; default: `Last-Event-ID` of the request, else the beginning. */
+  /** The position after which to begin; default: `Last-Event-ID` of the request, otherwise the beginning. */
   after?: string;
-  /** What the agent says and calls, in addition to the entries, as of follow(); default: `all`. */
+  /** Which of the agent's text and calls to include besides the entries, as for follow(); default: `all`. */
   activity?: 'all' | 'new' | 'none';
   /**
-   * The data of an event, as JSON; undefined: the client is not told of it. Default: all of it, and of the item at the end `state`,
-   * `state_reason`, `outcome_data` and `next_id`.
+   * Returns the data of an event, to be sent as JSON; undefined leaves the event out. Default: everything, except that of the item at the
+   * end only `state`, `state_reason`, `outcome_data` and `next_id` are sent.
    */
   show?: (event: StreamedEvent) => unknown;
-  /** After so many seconds without an event a comment is sent, so that nobody between takes the connection for dead; default: 15, Infinity: none is. */
+  /**
+   * After this many seconds without an event a comment is sent, so that no proxy closes the connection as idle; default: 15. Infinity sends
+   * none.
+   */
   heartbeatSeconds?: number;
-  /** Why a stream broke off, of which the client is only told the code; default: a warning of the process. */
+  /** Called with the error that broke off a stream; the client gets only its code. Default: a process warning. */
   onError?: (error: unknown) => void;
 };
 
 const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' };
 const RETRY_MS = 1000;
-/** What a timer waits at most; one that is told to wait longer fires at once. */
+/** The longest delay of a timer; a longer one would fire immediately. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * The events of a work item as a web Response (Hono, Deno, any handler with `Request`), to the end of its work: `entry`, `told`, `said`,
- * `thinking`, `broken_off`, `answered`, `call`, then `end`; `problem` where the ledger could not be read on, after which a client comes back by itself.
- * Reads only as fast as the client does, and stops when it goes away. 204, by which an EventSource stays away, where the client has been
- * told the end. Rejects with a LedgerError before anything is answered: WL001, 22P02 (no such item), WL002 (a `Last-Event-ID` of another one).
+ * The events of a work item as a web Response (Hono, Deno, any handler with `Request`), until the work ends: `entry`, `told`, `said`,
+ * `thinking`, `broken_off`, `answered`, `call`, then `end`; or `problem` if the ledger could no longer be read, after which a client
+ * reconnects automatically. Reads only as fast as the client does, and stops when the client disconnects. If the client already has the
+ * end, answers 204, which stops an EventSource from reconnecting. Rejects with a LedgerError before anything is sent: WL001, 22P02 (no such
+ * item), WL002 (`Last-Event-ID` belongs to another item).
  */
 export async function eventResponse(
   ledger: LedgerClient,
@@ -71,8 +75,8 @@ export async function eventResponse(
 }
 
 /**
- * The same for a server of Node (`http`, Express): answers, and resolves when the stream is over or the client is gone. Rejects like
- * eventResponse(), before anything is answered.
+ * The same for a Node server (`http`, Express): answers, and resolves when the stream is over or the client has disconnected. Rejects like
+ * eventResponse(), before anything is sent.
  */
 export async function sendEvents(
   ledger: LedgerClient,
@@ -95,7 +99,7 @@ export async function sendEvents(
   response.end();
 }
 
-/** The stream piece by piece, until the work or the client is gone; null: the client has been told all. */
+/** The stream, in chunks, until the work ends or the client disconnects; null if the client already has everything. */
 async function framesOf(
   ledger: LedgerClient,
   id: string,
@@ -113,7 +117,7 @@ async function framesOf(
   return framed(ledger, item.id, following, gone, options);
 }
 
-/** Whether anything follows `after` by now. */
+/** Whether there are events after `after` now. */
 async function hasNews(ledger: LedgerClient, id: string, following: FollowOptions): Promise<boolean> {
   for await (const _ of ledger.follow(id, { ...following, signal: AbortSignal.abort() })) return true;
   return false;
@@ -152,11 +156,11 @@ async function* framed(
     yield* frame('problem', null, { code: error instanceof LedgerError ? error.code : 'unavailable' });
   } finally {
     over.abort();
-    await events.return(null as never).catch(() => {}); // its connection is closed
+    await events.return(null as never).catch(() => {}); // closes its connection
   }
 }
 
-/** What comes within this time; null: nothing, or `leave` was called. */
+/** The result, if it arrives in time; null if it does not, or if `leave` was called. */
 async function withinSeconds<T>(what: Promise<T>, seconds: number, leave: (give: () => void) => void): Promise<T | null> {
   const { promise, resolve } = Promise.withResolvers<null>();
   leave(() => resolve(null));
@@ -168,7 +172,7 @@ async function withinSeconds<T>(what: Promise<T>, seconds: number, leave: (give:
   }
 }
 
-/** JSON has no line breaks, which would end an event. */
+/** JSON contains no line breaks, which would end an event. */
 function* frame(event: string, id: string | null, data: unknown): Generator<string> {
   if (data !== undefined) yield `${id === null ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

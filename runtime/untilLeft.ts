@@ -1,9 +1,9 @@
-// Waiting for what a program brought along (a tool, a client of a model), which may not heed its signal.
+// Waits for code that a program supplied (a tool, a model client), which may ignore its abort signal.
 
-/** How long it may take to end by itself once the signal has fired: enough to stop a container. */
+/** How long the work may take to end after the signal has fired: enough to stop a container. */
 const LEAVE_MS = 10_000;
 
-/** What `work` comes to; null: its signal has fired, it did not end, and nobody waits for it any more. */
+/** The result of `work`; null if the signal has fired and the work did not end in time: it is no longer awaited. */
 export async function untilLeft<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
   const { promise: left, resolve } = Promise.withResolvers<null>();
   let timer: NodeJS.Timeout | undefined;

@@ -1,11 +1,11 @@
-// Text that others wrote, made safe to look at: what cannot be seen, hides, joins or reverses text becomes a sign. The terminal and the
-// pages of the console share this one rule.
+// Makes text from others safe to look at: characters that are invisible or that hide, join or reverse text are replaced by visible signs.
+// The terminal and the console share this rule.
 
-/** Persian, Urdu and the scripts of India are spelled with joiners: between two of their letters one can be seen by its effect. */
+/** Persian, Urdu and the scripts of India use joiners in spelling: between two letters of these scripts a joiner has a visible effect. */
 const scripts = ['Arabic', 'Syriac', 'Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Tamil', 'Telugu', 'Kannada', 'Malayalam', 'Sinhala'];
 const joined = `[${scripts.map((name) => `\\p{scx=${name}}`).join('')}]`;
 
-/** What stays, though it is of the kinds below: joiners within words and emoji, and the selector that makes a sign an emoji. */
+/** Exceptions that stay although they belong to the classes below: joiners within words and emoji, and the selector that makes an emoji. */
 const harmless = [
   `(?<=(?=\\P{Cf})${joined})[\\u200c\\u200d](?=(?=\\P{Cf})${joined})`,
   '(?<=\\p{Extended_Pictographic}\\p{Emoji_Modifier}?\\ufe0f?)\\u200d(?=\\p{Extended_Pictographic})',
@@ -13,7 +13,9 @@ const harmless = [
   '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
 ].join('|');
 
-/** Control characters, formats (bidi, zero width, tags), line and paragraph separators, halves of characters, what a font leaves out. */
+/**
+ * Control and format characters (bidi, zero width, tags), line and paragraph separators, lone surrogates, and characters that fonts skip.
+ */
 const unseen = '[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}\\p{Default_Ignorable_Code_Point}\\u2800]';
 
 const either = new RegExp(`(?<harmless>${harmless})|[\\t\\n]|(?<unseen>${unseen})`, 'gu');
@@ -27,10 +29,10 @@ function sign(character: string): string {
 const signed = (text: string): string =>
   text.replaceAll(either, (all, _, hidden: string | undefined) => (hidden === undefined ? all : sign(hidden)));
 
-/** The same text, with each character that cannot be seen as a sign: ␛, or its code between angle brackets. Tabs and lines stay. */
+/** The text with each invisible character replaced by a sign: ␛, or its code in angle brackets. Tabs and line breaks stay. */
 export const visible = (text: string): string => signed(text.replaceAll('\r\n', '\n'));
 
-/** The same for what a person approves: there each carriage return counts, and marks stacked so high that they paint over other lines. */
+/** The same for text that a person approves: every carriage return is shown too, and marks stacked so high that they cover other lines. */
 export const literal = (text: string): string => signed(text).replaceAll(/(?<=\p{M}{3})\p{M}/gu, sign);
 
 /** A name on one line. */

@@ -1,28 +1,28 @@
-// The arguments of a call as a person reads them before approving: all of them, each by its name, its value as it is stored. What is
-// cut, rounded or left out here would be approved unread.
+// The arguments of a call as shown to the person who approves it: all of them, by name, with their values as stored. Anything cut, rounded
+// or left out here would be approved unread.
 
 export type Kind = 'text' | 'empty text' | 'shell' | 'SQL' | 'diff' | 'JSON' | 'number' | 'boolean' | 'null';
 
-/** name: null where the arguments are no object, or too many or too deep to be listed; then the text is all of them. */
+/** name is null if the arguments are not an object, or are too many or too deep to list; text then holds all of them. */
 export type Argument = { name: string | null; kind: Kind; text: string };
 
 const MOST_ARGUMENTS = 500;
 const DEEPEST = 64;
-/** Indented, a value is at most so many times its size. */
+/** The most that a value may grow when it is indented, as a multiple of its size. */
 const MOST_SPREAD = 8;
 
-/** `json`: the arguments as the ledger has them, as text: numbers are shown with every digit. */
+/** `json`: the arguments as text, as the ledger stores them, so that numbers keep every digit. */
 export function wholeArguments(json: string): Argument[] {
   try {
     const given = exactJson(json);
-    const isDeep = depthOf(json) > DEEPEST; // indented, it would be many times its size
+    const isDeep = depthOf(json) > DEEPEST; // indented, it would grow to many times its size
     if (!isDeep && typeof given === 'object' && given !== null && !Array.isArray(given) && !isRaw(given)) {
       const entries = Object.entries(given);
       if (entries.length <= MOST_ARGUMENTS) return entries.map(([name, value]) => argument(name, value));
     }
     return [isDeep ? { name: null, kind: 'JSON', text: json } : argument(null, given)];
   } catch {
-    return [{ name: null, kind: 'JSON', text: json }]; // deeper than can be walked
+    return [{ name: null, kind: 'JSON', text: json }]; // too deep to walk
   }
 }
 
@@ -34,7 +34,7 @@ type ExactJson = {
 const exact = JSON as unknown as ExactJson;
 const isRaw = (value: unknown): boolean => exact.isRawJSON(value);
 
-/** What JSON says; a number that JavaScript would round or write differently stays as it was written. */
+/** The parsed JSON; a number that JavaScript would round or write differently keeps its original text. */
 export const exactJson = (json: string): unknown =>
   exact.parse(json, (_, value, { source = '' }) => (typeof value === 'number' && String(value) !== source ? exact.rawJSON(source) : value));
 
@@ -56,7 +56,7 @@ function kindOf(name: string, text: string): Kind {
   return /^(?:sql|query|statement)$/i.test(name) ? 'SQL' : 'text';
 }
 
-/** How deep arrays and objects lie in each other. */
+/** The nesting depth of arrays and objects. */
 function depthOf(json: string): number {
   let [depth, deepest] = [0, 0];
   for (const [part] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/gs)) {

@@ -1,8 +1,8 @@
-// Which directories of this machine a worker serves whoever names them. A file of its own: every command reads it, and needs nothing for
-// it.
+// The directories of this machine that a worker serves regardless of who names them. In a separate file because every command reads it and
+// must not load more.
 
 import { delimiter } from 'node:path';
 
-/** The directories named by WORK_LEDGER_WORKSPACE_ROOTS, as in PATH. */
+/** The directories in WORK_LEDGER_WORKSPACE_ROOTS, separated as in PATH. */
 export const workspaceRoots = (named = process.env['WORK_LEDGER_WORKSPACE_ROOTS'] ?? ''): string[] =>
   named.split(delimiter).filter((path) => path !== '');

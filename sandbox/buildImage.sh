@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The sandbox image from Debian packages alone, if nothing can be pulled: debootstrap, docker import. Needs root for
-# debootstrap, and a Docker daemon. `docker build sandbox` makes the same from a pulled base image.
+# Builds the sandbox image from Debian packages alone, for machines that cannot pull images: debootstrap, docker import. Requires root (for
+# debootstrap) and a Docker daemon. `docker build sandbox` builds the same image from a base image that it pulls.
 set -euo pipefail
 image=${1:-work-ledger-sandbox}
 suite=bookworm

@@ -1,5 +1,5 @@
-// Runs an agent's code in a container that is used once, or by one session. A few containers are started in advance, so that
-// code need not wait for one.
+// Runs an agent's code in a container that is used once or by one session. A few containers are started in advance, so that code need not
+// wait for one.
 
 import { rm } from 'node:fs/promises';
 
@@ -12,30 +12,30 @@ import type { CodeCall, CodeCallAnswer } from './toolSocket.ts';
 
 export type Code = {
   code: string;
-  /** Python source that defines the tools. */
+  /** The Python source that defines the tools. */
   sdk: string;
   timeoutSeconds: number;
-  /** Code of one session finds the files that its earlier code left in /tmp. Default: a container of its own. */
+  /** Code of the same session finds the files that its earlier code left in /tmp. Default: a separate container for each run. */
   session?: string;
   signal: AbortSignal;
   onCall: (call: CodeCall) => Promise<CodeCallAnswer>;
 };
 
 export type CodeResult = {
-  /** infrastructure: not the code's fault. killed: by something inside or outside, such as its own os._exit. */
+  /** infrastructure: not the code's fault. killed: from inside or outside the container, for example by its own os._exit. */
   verdict: 'ok' | 'error' | 'timeout' | 'memory' | 'output' | 'killed' | 'aborted' | 'infrastructure';
-  /** What it returned; null: nothing. */
+  /** What the code returned; null: nothing. */
   returned: string | null;
   error: string | null;
-  /** What it printed; the middle of long output is left out. */
+  /** What the code printed; the middle of long output is left out. */
   output: string;
   durationMs: number;
-  /** For infrastructure: it may work again in a moment. */
+  /** For infrastructure: whether it may work again shortly. */
   isPassing?: boolean;
 };
 
 export type SandboxOptions = ContainerSettings & {
-  /** Containers kept started in advance; 0: none. */
+  /** The number of containers kept started in advance; 0: none. */
   pool: number;
   /** auto: a socket if the daemon is on this machine. */
   transport?: 'auto' | 'socket' | 'stdio';
@@ -57,7 +57,7 @@ type SupervisorEvent =
     }
   | { event?: undefined; connection: number; data: string };
 
-/** The answer of the code itself. */
+/** The answer of the code. */
 type CodeAnswer = { kind: 'none' } | { kind: 'text'; text: string } | { kind: 'error'; error: string; is_final?: boolean };
 
 type Warm = { container: SandboxContainer<SupervisorEvent>; socket: ToolSocket };
@@ -173,7 +173,7 @@ export class CodeSandbox {
     if (resting) await discard(resting.warm);
   }
 
-  /** Ends the sessions that have been idle for `restMs`. */
+  /** Ends the sessions that have been idle for at least `restMs`. */
   async endSessions(restMs: number): Promise<void> {
     const resting = [...this.#sessions].filter(([, { restsSince }]) => performance.now() - restsSince >= restMs);
     await Promise.all(resting.map(([session]) => this.endSession(session)));
@@ -186,7 +186,7 @@ export class CodeSandbox {
     if (this.#root) await rm(await this.#root, { recursive: true, force: true });
   }
 
-  /** Waits for the end of the code; null: the container went away, 'late': it did not end by itself. */
+  /** Waits for the code to end. Null: the container is gone; 'late': the code did not end in time. */
   async #follow({ container, socket }: Warm, timeoutSeconds: number) {
     const deadline = performance.now() + timeoutSeconds * 1000 + 5000;
     for (;;) {
@@ -232,7 +232,7 @@ export class CodeSandbox {
   #fill(): void {
     while (!this.#isClosed && this.#warm.length < this.#options.pool) {
       const warm = this.#start();
-      warm.catch(() => {}); // reported when code is to be run
+      warm.catch(() => {}); // the error is reported when code is to be run
       this.#warm.push(warm);
     }
   }

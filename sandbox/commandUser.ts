@@ -1,7 +1,7 @@
-// As whom commands of agents run on the host, so that they cannot read the worker: its environment, memory and descriptors in /proc,
-// nor those of the shell that started it. Where the worker is root, they run as another user, and never as root unless whoever started it
-// says so. Where it is not, they run in a user namespace of their own: the kernel lets nobody in there look into processes outside of it,
-// also of the same user. No directory is given away: a user who cannot use it runs nothing there.
+// Decides as which user agents' commands run on the host, so that they cannot read the worker: its environment, memory and descriptors in
+// /proc, and those of the shell that started it. If the worker is root, they run as another user, and never as root unless the person who
+// started the worker says so. Otherwise they run in a separate user namespace: the kernel does not let processes in there look into
+// processes outside, even of the same user. No directory changes its owner: a user who cannot use it runs nothing there.
 
 import { constants } from 'node:fs';
 import { lchown, mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
@@ -12,27 +12,27 @@ import { wayFor } from './namespaces.ts';
 import type { Owner } from './namespaces.ts';
 import { WorkspaceUnavailable } from './workspace.ts';
 
-/** A directory without links in its path, and whose it is. isOwn: whoever started this process named it to it. */
+/** A directory without links in its path, and its owner. isOwn: the person who started this process named it for it. */
 export type Place = Owner & { path: string; isOwn: boolean };
 
 /**
- * another: other than that of the worker. namespace: that of the worker, in a user namespace of its own. same: nothing keeps the worker
- * from being read.
+ * another: a different user from the worker's. namespace: the worker's user, in a separate user namespace. same: the worker's user, with
+ * nothing that keeps commands from reading the worker.
  */
 export type CommandUser =
   | ({ kind: 'another'; name: string; mayWrite: boolean } & Owner)
   | { kind: 'namespace'; why: string | null }
   | { kind: 'same'; why: string };
 
-/** What starts a command as this user: words before it, and options of spawn. */
+/** How to start a command as this user: words to put before it, and options for spawn. */
 export type Start = {
   prefix: readonly string[];
   owner: Owner | null;
   env: NodeJS.ProcessEnv;
-  /** In a process namespace of its own. */ isContained: boolean;
+  /** In a separate process namespace. */ isContained: boolean;
 };
 
-/** Has no entry in /etc/passwd anywhere. */
+/** A user id without an entry in /etc/passwd. */
 const nameless = 65_533;
 
 /** How to start a command in a directory. Throws WorkspaceUnavailable. */
@@ -45,7 +45,7 @@ export async function startIn(place: Place): Promise<Start> {
   return { ...start, env: { HOME: await homeOf(user), USER: user.name, LOGNAME: user.name, TMPDIR: undefined, SHELL: undefined } };
 }
 
-/** Who runs the commands of a directory of this host; changes nothing. Throws WorkspaceUnavailable if nobody may. */
+/** The user for commands in a directory of this host; changes nothing. Throws WorkspaceUnavailable if no user may run them. */
 export async function commandUser(place: Place): Promise<CommandUser> {
   if (process.getuid?.() !== 0) return ownUser(null);
   const { path, uid, gid, isOwn } = place;
@@ -69,7 +69,7 @@ export async function commandUser(place: Place): Promise<CommandUser> {
 }
 
 /**
- * What commands can do to processes outside because this machine allows no process namespaces; null: nothing, they have one of their own.
+ * What commands can do to processes outside because this machine allows no process namespaces; null: nothing, because they get one.
  */
 export async function uncontained(): Promise<string | null> {
   const user = process.getuid?.() === 0 ? await unprivileged() : null;
@@ -95,7 +95,7 @@ async function users(): Promise<User[]> {
   return lines.map((line) => line.split(':')).map(([name = '', , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }));
 }
 
-/** The user work-ledger if there is one, else nobody, unless the embedded database runs as nobody. */
+/** The user work-ledger if it exists, otherwise nobody, unless the embedded database runs as nobody. */
 async function unprivileged(): Promise<User> {
   const all = await users();
   const named = (name: string): User | undefined => all.find((user) => user.name === name);
@@ -104,7 +104,7 @@ async function unprivileged(): Promise<User> {
   );
 }
 
-/** Whether a user may enter a directory by its path, list it and, if asked, change it; by its modes alone. */
+/** Whether a user may enter a directory by its path, list it and, if asked, change it; judged only by its modes. */
 async function canUse(path: string, { uid, gid }: Owner, more = 0): Promise<boolean> {
   for (let at = path, wants = constants.S_IROTH | constants.S_IXOTH | more; ; at = dirname(at), wants = constants.S_IXOTH) {
     const found = await stat(at).catch(() => null);
@@ -116,9 +116,8 @@ async function canUse(path: string, { uid, gid }: Owner, more = 0): Promise<bool
 }
 
 /**
- * Gives a directory that this process has just made for commands, with what is in it, to the user as whom they run there where this process
- * is root.
- * Never for one that anybody else could reach before.
+ * If this process is root, gives a directory that it has just created for commands, with its contents, to the user that commands run as
+ * there. Never call it for a directory that others could reach before.
  */
 export async function giveToCommands(made: string): Promise<void> {
   const user = await unprivileged();
@@ -132,7 +131,7 @@ export async function giveToCommands(made: string): Promise<void> {
   for (const path of ['', ...(await readdir(made, { recursive: true }))]) await lchown(join(made, path), user.uid, user.gid);
 }
 
-/** A home of its own: the programs that it starts keep caches and settings there. */
+/** A separate home directory, for caches and settings of the programs that commands start. */
 async function homeOf({ uid, gid }: Owner): Promise<string> {
   const home = join(tmpdir(), `work-ledger-home-${uid}`);
   await mkdir(home, { mode: 0o700 }).then(

@@ -1,5 +1,5 @@
-// The workspace of a work item in a container: its files are on a volume, which stays until it is removed; the
-// container belongs to this process and ends with it, and the next worker makes another one with the same volume.
+// The workspace of a work item in a container. Its files are on a volume, which stays until it is removed; the container belongs to this
+// process and ends with it, and the next worker starts another with the same volume.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -15,21 +15,21 @@ import { changedMeanwhile, WorkspaceError, WorkspaceUnavailable } from './worksp
 import type { FoundFile, ProcessResult, RunOptions, Workspace } from './workspace.ts';
 
 export type WorkspaceSettings = ContainerSettings & {
-  /** The most space for its files. */
+  /** The maximum size of its files. */
   sizeBytes: number;
-  /** Opens the directory of this host whose files it begins with; null: none. */
+  /** Opens the directory of this host whose files the workspace starts with; null: none. */
   seed: (() => Promise<Directory>) | null;
 };
 
 type Answer = { id: number; refused?: string } & Record<string, unknown>;
 
 /**
- * Where a volume is mounted. The workspace is the directory `agent` in it: the daemon sets the owner of what it unpacks, but never of the
- * volume itself.
+ * Where a volume is mounted. The workspace is the directory `agent` in it, because the daemon sets the owner of what it unpacks, but never
+ * of the volume itself.
  */
 const MOUNT = '/home';
 const MAX_FILES = 100_000;
-/** The label of every volume made here; its value is the work item. */
+/** The label of every volume created here; its value is the work item. */
 export const VOLUME_LABEL = 'work-ledger.workspace';
 const program = pythonProgram('workspace');
 
@@ -66,7 +66,7 @@ export class ContainerWorkspace implements Workspace {
   #count = 0;
   #usedAt = performance.now();
 
-  /** `bind` is called before the volume is made or used; what it throws keeps hands off it. */
+  /** `bind` is called before the volume is created or used; if it throws, the volume is not touched. */
   constructor(docker: Docker, workItemId: string, settings: WorkspaceSettings, bind: () => Promise<void>) {
     this.#docker = docker;
     this.#workItemId = workItemId;
@@ -120,7 +120,7 @@ export class ContainerWorkspace implements Workspace {
     };
   }
 
-  /** Ends what runs there. The files stay. */
+  /** Ends whatever runs there. The files stay. */
   async close(): Promise<void> {
     const container = await this.#container?.catch(() => null);
     this.#container = undefined;
@@ -134,10 +134,10 @@ export class ContainerWorkspace implements Workspace {
     const id = ++this.#count;
     const answered = new Promise<Answer | null>((settle) => this.#asked.set(id, { of: container, settle }));
     const kill = (): void => container.tell({ op: 'kill', id });
-    // A container that works answers within the timeout; one that does not is stuck.
+    // A working container answers within the timeout; one that does not is stuck.
     const late = setTimeout(() => void container.kill(), (seconds + 30) * 1000);
     container.tell({ id, ...request });
-    if (container.isGone) this.#asked.get(id)?.settle(null); // it went away before the request was sent
+    if (container.isGone) this.#asked.get(id)?.settle(null); // it ended before the request was sent
     if (signal?.aborted) kill();
     signal?.addEventListener('abort', kill, { once: true });
     try {
@@ -153,7 +153,7 @@ export class ContainerWorkspace implements Workspace {
     }
   }
 
-  /** The container, started by the first call that needs it. */
+  /** The container, started by the first call that requires it. */
   async #running(): Promise<SandboxContainer<Answer>> {
     for (let tries = 0; tries < 3; tries++) {
       const starting = (this.#container ??= this.#start());
@@ -170,7 +170,7 @@ export class ContainerWorkspace implements Workspace {
     throw new WorkspaceUnavailable('its container ends as soon as it has started');
   }
 
-  /** Waits for a daemon that was reachable before and restarts. */
+  /** If the daemon was reachable before, waits for it to restart. */
   async #start(): Promise<SandboxContainer<Answer>> {
     for (const seconds of this.#count === 0 ? [null] : [1, 3, 8, null]) {
       try {
@@ -218,8 +218,7 @@ export class ContainerWorkspace implements Workspace {
 }
 
 /**
- * Makes the volume of a work item unless it exists. Returns whether the daemon itself enforces its size (it does on XFS with project
- * quotas).
+ * Creates the volume of a work item unless it exists. Returns whether the daemon enforces its size (it does on XFS with project quotas).
  */
 async function makeVolume(docker: Docker, workItemId: string, sizeBytes: number, ledger?: string): Promise<boolean> {
   const Name = volumeOf(workItemId);
@@ -243,7 +242,7 @@ async function makeVolume(docker: Docker, workItemId: string, sizeBytes: number,
   }
 }
 
-/** Copies the files of a work item's workspace into a directory of this host; links and the like are left out. */
+/** Copies the files of a work item's workspace to a directory of this host; anything but directories and regular files is left out. */
 export async function pullFiles(
   docker: Docker,
   workItemId: string,
@@ -257,7 +256,7 @@ export async function pullFiles(
   );
 }
 
-/** Copies what is below a directory of this host into a work item's workspace, which it makes if there is none yet. */
+/** Copies the contents of a directory of this host to a work item's workspace, which is created if there is none yet. */
 export async function pushFiles(
   docker: Docker,
   workItemId: string,
@@ -275,7 +274,7 @@ export async function pushFiles(
   await withVolume(docker, workItemId, image, async (container) => container.putArchive(archive, { path: MOUNT }));
 }
 
-/** Creates a container without starting it: its volume can then be read and written. */
+/** Creates a container without starting it, so that its volume can be read and written. */
 async function withVolume<T>(
   docker: Docker,
   workItemId: string,
@@ -295,7 +294,7 @@ async function withVolume<T>(
 /** The work items that have a volume at this daemon. */
 export const listVolumes = async (docker: Docker): Promise<string[]> => (await listOwned(docker)).map(({ workItemId }) => workItemId);
 
-/** With the ledger for whose work each was made; null: an earlier version made it, or `push`, which knows none. */
+/** Each with the ledger that it was created for; null: created by an earlier version, or by `push`, which does not know the ledger. */
 export async function listOwned(docker: Docker): Promise<{ workItemId: string; ledger: string | null }[]> {
   const { Volumes } = await docker.listVolumes({ filters: { label: [VOLUME_LABEL] } });
   return Volumes.flatMap(({ Labels }) =>
@@ -303,7 +302,7 @@ export async function listOwned(docker: Docker): Promise<{ workItemId: string; l
   );
 }
 
-/** Removes a work item's files. False if something still uses them. */
+/** Removes a work item's files. False if they are still in use. */
 export async function removeVolume(docker: Docker, workItemId: string): Promise<boolean> {
   return docker
     .getVolume(volumeOf(workItemId))

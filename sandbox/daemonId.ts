@@ -1,5 +1,5 @@
-// Which Docker daemon this is. Volumes are a daemon's own, so its mark is one of them: what a daemon says of itself is shared by the
-// daemons of one machine (20.10) and by copies of a machine, or is another with each question (Podman), and stays when its volumes go.
+// Identifies a Docker daemon by a volume, because volumes belong to one daemon. The id that a daemon reports is shared by the daemons of
+// one machine (20.10) and by copies of a machine, or is different each time (Podman), and it stays when the volumes are gone.
 
 import { randomUUID } from 'node:crypto';
 
@@ -7,7 +7,7 @@ import type Docker from 'dockerode';
 
 const MARK = 'work-ledger-daemon';
 
-/** Marks the daemon, unless it is marked already. Throws the daemon's errors. */
+/** Returns the daemon's id, which is created if there is none yet. Throws the daemon's errors. */
 export async function daemonId(docker: Docker): Promise<string> {
   const mark = docker.getVolume(MARK);
   const marked = async (): Promise<string> => {
@@ -18,7 +18,7 @@ export async function daemonId(docker: Docker): Promise<string> {
   };
   return marked().catch(async (error: { statusCode?: number }) => {
     if (error.statusCode !== 404) throw error;
-    // where two do it at once, the first one's label stays
+    // if two processes do this at once, the first one's label stays
     await docker.createVolume({ Name: MARK, Driver: 'local', Labels: { [MARK]: randomUUID() } });
     return marked();
   });

@@ -1,5 +1,5 @@
-// Files into and out of a container's volume, as tar. What comes out was made by an agent's code: only directories and
-// regular files are taken, by the walk of HostWorkspace, which nothing in the archive can lead outside.
+// Copies files into and out of a container's volume as tar archives. What comes out was made by an agent's code, so only directories and
+// regular files are taken, and they are written by HostWorkspace's walk, which nothing in the archive can lead outside.
 
 import { constants } from 'node:fs';
 import { lstat, open, readlink } from 'node:fs/promises';
@@ -16,13 +16,13 @@ import { WorkspaceError } from './workspace.ts';
 
 export type ArchiveLimits = { maxBytes: number; maxFiles: number };
 
-/** The one directory of a volume that holds the files. */
+/** The directory of a volume that holds the files. */
 const HOME = 'agent/';
 const owner = { uid: 65534, gid: 65534, uname: '', gname: '' };
 
 /**
- * A tar of what is below an open directory of the host, which it closes, or of nothing. Throws WorkspaceError at the start if that exceeds
- * the limits.
+ * A tar archive of the contents of an open host directory, which is closed, or an empty one. Throws WorkspaceError at the start if the
+ * contents exceed the limits.
  */
 export async function packFiles(directory: Directory | null, limits: ArchiveLimits): Promise<Pack> {
   const archive = pack();
@@ -68,7 +68,7 @@ async function listed(root: Directory, limits: ArchiveLimits): Promise<Headers[]
   return entries;
 }
 
-/** Files are opened as their directories were: no link that took the place of one meanwhile is followed. */
+/** Files are opened in the same way as their directories, so a link that has replaced one in the meantime is not followed. */
 async function fill(archive: Pack, root: Directory | null, entries: readonly Headers[]): Promise<void> {
   try {
     await fillAll(archive, root, entries);
@@ -87,14 +87,14 @@ async function fillAll(archive: Pack, root: Directory | null, entries: readonly 
       try {
         const into = archive.entry(header);
         if (entry.size === 0) into.end();
-        // A file that grows meanwhile is taken up to its old size; one that shrinks aborts the archive.
+        // A file that grows in the meantime is copied up to its old size; one that shrinks aborts the archive.
         else await pipeline(file.createReadStream({ end: (entry.size ?? 0) - 1, autoClose: false }), into);
       } finally {
         await file.close();
       }
     }
   }
-  // The last entry gives the directory to the container's user: with another owner, the archive was not unpacked completely.
+  // The last entry gives the directory to the container's user. If it still belongs to another, the archive was not completely unpacked.
   archive.entry({ name: HOME, type: 'directory', mode: 0o755, ...owner });
   archive.finalize();
 }
@@ -119,8 +119,8 @@ async function openFile(root: Directory, path: string): Promise<FileHandle> {
 }
 
 /**
- * Writes the files of an archive, whose names begin with a directory's, into a directory of the host. Returns how many, and which were left
- * out.
+ * Writes the files of an archive, whose names begin with a directory name, to a host directory. Returns how many were written and which
+ * were left out.
  */
 export async function unpackFiles(
   archive: NodeJS.ReadableStream,

@@ -1,4 +1,4 @@
-// The functions that an agent's code can call, as Python source: one for each tool, from its schema.
+// Generates the functions that an agent's code can call, as Python source: one for each tool, from its schema.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ type Property = { type?: string; description?: string; default?: unknown };
 const base = readFileSync(fileURLToPath(new URL('python/sdk.py', import.meta.url)), 'utf8');
 const types: Record<string, string> = { string: 'str', integer: 'int', number: 'float', boolean: 'bool', array: 'list', object: 'dict' };
 
-/** What a function returns, and how that is made from the engine's answer. A hook may have turned it into plain text. */
+/** The return type of a function, and how the value is made from the engine's answer. A hook may have turned the answer into plain text. */
 const results: Record<string, [type: string, make: string]> = {
   bash: ['BashResult', 'BashResult(**value) if isinstance(value, dict) else BashResult(value, "", 0, 0, value.count("\\n") + 1, False)'],
   grep: [
@@ -59,7 +59,7 @@ const keywords = new Set([
   'yield',
 ]);
 
-/** Python source: the fixed part, then the tools. */
+/** Returns Python source: the fixed part, then the tools. */
 export function generateSdk(tools: readonly CodeTool[], socketPath: string): string {
   return [base, `_SOCKET = ${literal(socketPath)}`, ...tools.map(functionOf)].join('\n\n');
 }
@@ -87,7 +87,7 @@ const identifier = (name: string): string => {
   return keywords.has(safe) ? `${safe}_` : safe;
 };
 
-/** JSON is valid Python, except for its three literals. */
+/** JSON is valid Python except for true, false and null. */
 function literal(value: unknown): string {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

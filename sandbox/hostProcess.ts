@@ -1,6 +1,6 @@
-// A shell command on the host, for faculties with workspace = "host": in a process group of its own, and where the machine allows it in a
-// process namespace, that ends as a whole (at the end of the shell, at the timeout, at an abort, and when this process dies), with bounded
-// output and an environment without secrets.
+// Runs a shell command on the host, for faculties with workspace = "host": in a separate process group and, where the machine allows it, a
+// process namespace. All of it ends at once (when the shell ends, at the timeout, at an abort, and when this process dies). Output is
+// bounded, and the environment contains no secrets.
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -12,26 +12,23 @@ import type { Start } from './commandUser.ts';
 import { hideEnvironment, isPublic } from './ownSecrets.ts';
 import type { ProcessResult, RunOptions } from './workspace.ts';
 
-/** `start`: as which user; default: as that of this process. */
+/** `start`: as which user to run; default: the user of this process. */
 type HostRun = RunOptions & { cwd: string; start?: Start };
 
-/** A watchdog in the group waits on descriptor 3, which only this process holds: when it dies, the watchdog ends the group. */
+/** A watchdog in the group waits on descriptor 3, which only this process holds: if this process dies, the watchdog kills the group. */
 const inGroup = '{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & exec 3<&-; exec "$0" "$@"';
 /**
- * In a process namespace -1 is all that is in there; this shell is one of its first two processes, or it would be all that the user has.
- * The watchdog
- * sends the signals that it is told, since those from outside would end the namespace at once or not reach its first process. This shell
- * waits
- * for the command: a first process cannot be killed by a signal of its own. That a signal ended the command it says to nobody: the
- * command's
- * errors are the command's alone.
+ * In a process namespace, signals go to -1, which means all processes in it. That requires this shell to be one of its first two processes:
+ * elsewhere -1 would mean all processes of the user. The watchdog sends the signals that it is told to, because those from outside would
+ * end the namespace at once or not reach its first process. This shell waits for the command, because a first process cannot be killed by
+ * its own signal. It does not report that a signal ended the command, so that stderr holds only the command's errors.
  */
 const inNamespace =
   'case $$ in 1|2) all=-1;; *) all=0;; esac; trap : TERM; { while read -r s <&3; do kill -"$s" "$all"; done; kill -KILL "$all"; } >/dev/null 2>&1 & exec 3<&- 4>&2 2>/dev/null; "$0" "$@" 2>&4 4>&-; exit $?';
 
 export async function runProcess(command: string, options: HostRun): Promise<ProcessResult> {
   hideEnvironment();
-  // With a socket as its stdin, bash assumes that it is a remote shell and reads ~/.bashrc.
+  // If its stdin is a socket, bash assumes that it is a remote shell and reads ~/.bashrc.
   const result = await runWith('bash', ['--norc', '-c', command], options);
   return result ?? (await runWith('sh', ['-c', command], options)) ?? Promise.reject(new Error('this machine has no shell'));
 }
@@ -91,7 +88,7 @@ function runWith(shell: string, args: readonly string[], options: HostRun): Prom
         prefix.length > 0 && /^(bwrap: execvp|[a-z]+: failed to execute) (bash|sh): /.exec(stderr.text())?.[2] === shell;
       const ended = isContained ? asSignal(exitCode, signal) : { exitCode, signal };
       const over = Promise.all([drained(child.stdout), drained(child.stderr)]);
-      // Processes that the shell left behind end with it, including any that still hold the pipes open.
+      // Processes that the shell left behind are killed too, including any that still hold the pipes open.
       killGroup(child, 'SIGKILL');
       void over.then(() =>
         resolve(
@@ -113,7 +110,7 @@ function runWith(shell: string, args: readonly string[], options: HostRun): Prom
 
 const signals = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
 
-/** A shell that waited says with 128 and more that a signal ended what it waited for. */
+/** A shell that waited reports a signal that ended the command as an exit code of 128 plus its number. */
 function asSignal(exitCode: number | null, signal: string | null): { exitCode: number | null; signal: string | null } {
   const name = signals.get((exitCode ?? 0) - 128);
   return name === undefined ? { exitCode, signal } : { exitCode: null, signal: name };
@@ -133,7 +130,7 @@ function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** Waits until the stream ends, at most half a second, since no process should hold it any more. */
+/** Waits for the stream to end, at most half a second, because no process should hold it any longer. */
 function drained(stream: Readable | null): Promise<void> {
   if (!stream || stream.readableEnded) return Promise.resolve();
   return new Promise((resolve) => {

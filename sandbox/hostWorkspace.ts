@@ -1,7 +1,7 @@
 // Files below one directory of the host, for faculties with workspace = "host".
 // Every path is walked from the root one component at a time (openDirectory.ts), so that swapping a directory for a symbolic link
 // during the walk does not lead outside: there is no gap between check and use. Symbolic links are not followed. The root itself is opened,
-// and checked if it has to be, for each operation.
+// and if necessary checked, for each operation.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, lstatSync, renameSync } from 'node:fs';
@@ -19,10 +19,10 @@ import type { FoundFile, ProcessResult, RunOptions, Workspace } from './workspac
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
-/** How the root is opened, and whether commands there may run as whoever started this process. */
+/** How the root is opened, and whether commands there may run as the person who started this process. */
 type Opens = { open(): Promise<Directory>; isOwn(directory: Directory): Promise<boolean> };
 
-/** owner: to whom root gives what it makes there. */
+/** owner: who gets what root creates there. */
 type Walked = Directory & { owner: Owner | null };
 
 class Absent extends WorkspaceError {}
@@ -103,18 +103,18 @@ export class HostWorkspace implements Workspace {
     yield* this.#below(start, components.join('/'), options);
   }
 
-  /** Replaces a file with a new one if its content is the expected one. */
+  /** Replaces a file with a new one if it has the expected content. */
   async #replace(parent: Directory, name: string, asked: string, temporary: string, expected: string | null): Promise<void> {
     const { hash, stamp } = await this.#stateOf(parent, name, asked).catch((error: unknown) => {
       if (error instanceof Absent) return { hash: null, stamp: null };
       throw error;
     });
-    // Hashing takes time, and others may change the file meanwhile; nothing else in this process runs between these two lines.
+    // Hashing takes time, and others may change the file in the meantime; nothing else in this process runs between these two lines.
     if (hash !== expected || stampAt(parent, name) !== stamp) throw changedMeanwhile(asked);
     renameSync(temporary, at(parent, name));
   }
 
-  /** The hash of a file, and a stamp that shows whether it is still the same. Throws Absent. */
+  /** The hash of a file, and a stamp that shows whether the file is unchanged. Throws Absent. */
   async #stateOf(parent: Directory, name: string, asked: string): Promise<{ hash: string; stamp: string | null }> {
     const stamp = stampAt(parent, name);
     const file = await this.#openFile(parent, name, asked);
@@ -198,7 +198,7 @@ export class HostWorkspace implements Workspace {
   }
 
   async #openFile(parent: Directory, name: string, asked: string): Promise<FileHandle> {
-    // Without O_NONBLOCK, opening a FIFO would wait for a writer without end.
+    // Without O_NONBLOCK, opening a FIFO would wait for a writer indefinitely.
     const file = await open(at(parent, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(async (error: unknown) => {
       throw await this.#explain(error, parent, name, asked);
     });
@@ -208,7 +208,7 @@ export class HostWorkspace implements Workspace {
     throw new WorkspaceError(found.isDirectory() ? `${asked} is a directory` : `${asked} is not a regular file`);
   }
 
-  /** The mode of an existing file, null if there is none; anything but a regular file is refused. */
+  /** The mode of an existing file, null if there is none; anything but a regular file is rejected. */
   async #modeOf(parent: Directory, name: string, asked: string): Promise<number | null> {
     const found = await lstat(at(parent, name)).catch(() => null);
     if (!found) return null;
@@ -230,14 +230,14 @@ export class HostWorkspace implements Workspace {
   }
 }
 
-/** To whom root gives what it makes: the owner of the workspace, whose commands shall be able to change it. */
+/** Who gets what root creates: the owner of the workspace, so that commands can change it. */
 async function ownerOf(root: Directory): Promise<Owner | null> {
   if (process.getuid?.() !== 0) return null;
   const { uid, gid } = await root.handle.stat();
   return uid === 0 ? null : { uid, gid };
 }
 
-/** Makes a directory unless something of that name is there. */
+/** Creates a directory unless something with that name exists. */
 async function makeBelow(directory: Directory, name: string, owner: Owner | null): Promise<void> {
   const isThere = await mkdir(at(directory, name)).then(
     () => false,
@@ -249,20 +249,20 @@ async function makeBelow(directory: Directory, name: string, owner: Owner | null
   if (isThere || owner === null) return;
   const made = await openBelow(directory, name);
   try {
-    // Another directory of root's may have been moved to its place: one with anything in it keeps its owner.
+    // Another directory that belongs to root may have been moved to its place, so one with any contents keeps its owner.
     if ((await entriesOf(made)).length === 0) await made.handle.chown(owner.uid, owner.gid);
   } finally {
     await made.handle.close();
   }
 }
 
-/** Changes with every change of a file; null if there is none. */
+/** A value that changes with every change of the file; null if there is no file. */
 function stampAt(directory: Directory, name: string): string | null {
   const found = lstatSync(at(directory, name), { bigint: true, throwIfNoEntry: false });
   return found ? `${found.ino} ${found.size} ${found.ctimeNs}` : null;
 }
 
-/** A file may grow between stat and read. */
+/** Limits what is read even if the file grows between stat and read. */
 async function readAtMost(file: FileHandle, maxBytes: number, path: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;

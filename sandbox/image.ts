@@ -1,2 +1,2 @@
-/** The default image for code and workspaces; sandbox/buildImage.sh makes it. */
+/** The default image for code and workspaces; sandbox/buildImage.sh builds it. */
 export const sandboxImage = 'work-ledger-sandbox';

@@ -1,4 +1,4 @@
-/** Whether a process of this host runs, of any user. */
+/** Whether a process runs on this host, whichever user it belongs to. */
 export function isAlive(pid: number): boolean {
   if (!(pid > 0)) return false;
   try {

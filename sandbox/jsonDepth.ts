@@ -1,6 +1,6 @@
-// How deep a JSON text is nested, said before anybody parses it.
+// Determines how deeply a JSON text is nested before anything parses it.
 
-/** How deep the lists and objects of a JSON text are nested, without parsing it: walking a very deep value overflows the stack. */
+/** The nesting depth of lists and objects in a JSON text, without parsing it: walking a very deep value would overflow the stack. */
 export function depthOf(json: Uint8Array): number {
   let depth = 0;
   let deepest = 0;

@@ -1,6 +1,6 @@
-// Namespaces in which commands on the host run, where the kernel allows them. In a process namespace a command sees and signals only what
-// it started itself, and nothing of that is left when it ends, however it was started: the kernel kills all that is in there with its first
-// process.
+// The namespaces in which commands on the host run, if the kernel allows them. In a process namespace a command sees and signals only the
+// processes that it started, and none of them is left when it ends, however they were started: when its first process ends, the kernel
+// kills all others.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -9,13 +9,13 @@ export type Owner = { uid: number; gid: number };
 
 export type Way = {
   name: string;
-  /** In a process namespace, too; else only in a user namespace, from which nobody can look into processes outside. */
+  /** Whether it creates a process namespace too; otherwise only a user namespace, from which nobody can look into processes outside. */
   isContained: boolean;
-  /** The words that go before a command in a directory. */
+  /** The words to put before a command to run it in a directory. */
   prefix: (directory: string) => readonly string[];
 };
 
-/** The best first. Each dies with the process that started it. */
+/** The best first. With each, the command dies with the process that started it. */
 export const ways: readonly Way[] = [
   {
     name: 'unshare',
@@ -35,8 +35,8 @@ export const ways: readonly Way[] = [
     ],
   },
   {
-    // Where AppArmor lets no other program make user namespaces. Without --chdir it would fall back to / where it cannot enter the
-    // directory.
+    // For machines on which AppArmor lets no other program create user namespaces. Without --chdir it would fall back to / if it cannot
+    // enter the directory.
     name: 'bwrap',
     isContained: true,
     prefix: (directory) => [
@@ -63,7 +63,8 @@ export const ways: readonly Way[] = [
 const known = new Map<string, Promise<Way | null>>();
 
 /**
- * How commands get namespaces that run as a user, or as that of this process; null: not at all. Another user needs no user namespace alone.
+ * How to run commands in namespaces as a user, or as that of this process; null: not possible. For another user, a user namespace alone is
+ * not needed.
  */
 export function wayFor(owner: Owner | null): Promise<Way | null> {
   const key = `${owner?.uid} ${owner?.gid}`;

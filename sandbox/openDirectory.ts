@@ -1,5 +1,5 @@
-// Directories that are held open, and what is below them: each component is opened relative to the directory before it (through
-// /proc/self/fd, Node's substitute for openat) and never through a symbolic link, so that nothing that is swapped meanwhile leads
+// Directories that are held open, and what is below them. Each component is opened relative to the directory before it (through
+// /proc/self/fd, Node's substitute for openat) and never through a symbolic link, so that nothing swapped in the meantime leads
 // elsewhere. Without /proc/self/fd (macOS) each component is opened by its path; there the race remains.
 
 import { constants, existsSync } from 'node:fs';
@@ -12,7 +12,7 @@ export const hasProc = existsSync('/proc/self/fd');
 
 export type Directory = { handle: FileHandle; path: string };
 
-/** A directory by its path; links in it are followed. */
+/** Opens a directory by its path; links in the path are followed. */
 export const openDirectory = async (path: string): Promise<Directory> => ({
   handle: await open(path, constants.O_RDONLY | constants.O_DIRECTORY),
   path,
@@ -23,16 +23,16 @@ export const openBelow = async (directory: Directory, name: string): Promise<Dir
   path: join(directory.path, name),
 });
 
-/** A path that leads to an entry of an open directory, also if the directory was renamed. */
+/** A path to an entry of an open directory, valid even if the directory was renamed. */
 export const at = (directory: Directory, name: string): string =>
   hasProc ? `/proc/self/fd/${directory.handle.fd}/${name}` : join(directory.path, name);
 
-/** A path that leads to an open directory itself, in this process and in one that it starts. */
+/** A path to the open directory itself, valid in this process and in one that it starts. */
 export const itself = (directory: Directory): string => (hasProc ? `/proc/self/fd/${directory.handle.fd}` : directory.path);
 
-/** Where an open directory is, without links. */
+/** The current path of an open directory, without links. */
 export const realPath = (directory: Directory): Promise<string> => (hasProc ? readlink(itself(directory)) : realpath(directory.path));
 
-/** What is in an open directory, by name. */
+/** The entries of an open directory, by name. */
 export const entriesOf = async (directory: Directory): Promise<Dirent[]> =>
   (await readdir(itself(directory), { withFileTypes: true })).toSorted((a, b) => (a.name < b.name ? -1 : 1));

@@ -1,15 +1,15 @@
-// npm packages that not everybody needs: npm installs them with this one, unless it is told to omit what is optional.
+// Optional npm packages: npm installs them with this one unless told to omit optional dependencies.
 
 import { createRequire } from 'node:module';
 
-/** A package that something needs was left out when this one was installed. */
+/** A package that is required now was omitted when this one was installed. */
 export class PackageMissing extends Error {
   constructor(name: string, use: string, options?: ErrorOptions) {
     super(`${use} requires the npm package ${name}, which is not installed: npm install ${name}`, options);
   }
 }
 
-/** Where a package is. Throws PackageMissing. */
+/** The path of a package. Throws PackageMissing. */
 export function placeOf(name: string, use: string): string {
   try {
     return createRequire(import.meta.url).resolve(name);
@@ -18,7 +18,7 @@ export function placeOf(name: string, use: string): string {
   }
 }
 
-/** Loads what imports a package. Throws PackageMissing where that is not installed. */
+/** Loads a module that imports a package. Throws PackageMissing if the package is not installed. */
 export async function loadPackage<T>(name: string, use: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load();

@@ -1,10 +1,10 @@
-// What other processes of this user could read of this one. On Linux the environment and the arguments that a process was started
-// with stay readable in /proc as long as it lives, whatever happens to process.env: they lie in its own memory, so it can
+// Hides what other processes of the same user could read from this one. On Linux the environment and arguments that a process was started
+// with stay readable in /proc as long as it lives, whatever happens to process.env. They are in the process's own memory, so it can
 // overwrite them there.
 
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 
-/** Variables that every command may see; they hold no secrets. */
+/** Variables that every command may see because they hold no secrets. */
 export const isPublic = (name: string): boolean => publicNames.has(name) || name.startsWith('LC_');
 
 const publicNames = new Set(['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'PWD']);
@@ -12,9 +12,9 @@ const publicNames = new Set(['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR',
 let isHidden: boolean | undefined;
 
 /**
- * Overwrites what /proc/PID/environ shows of this process, except for public variables, and takes its memory out of core dumps.
- * process.env stays as it is. To be called before the first command of an agent, and by whatever runs for long. False: it could
- * not be done (no Linux, or a /proc that cannot be written).
+ * Overwrites what /proc/PID/environ shows of this process, except for public variables, and keeps its memory out of core dumps.
+ * process.env is not changed. Must be called before an agent's first command, and by every long-running process. False: not
+ * possible (no Linux, or a /proc that cannot be written).
  */
 export function hideEnvironment(): boolean {
   return (isHidden ??= hide());
@@ -29,7 +29,7 @@ function hide(): boolean {
     try {
       for (const { at, length, name } of entriesOf(environment)) {
         if (isPublic(name)) continue;
-        // Setting it makes the C library keep the value elsewhere, before its old place is overwritten.
+        // Setting the variable makes the C library keep the value elsewhere before its old place is overwritten.
         const value = process.env[name];
         if (value !== undefined) process.env[name] = value;
         writeSync(memory, Buffer.alloc(length), 0, length, start + at);
@@ -43,7 +43,7 @@ function hide(): boolean {
   }
 }
 
-/** The address of the environment: field 50 of /proc/self/stat, counted behind the name of the program, which may hold anything. */
+/** The address of the environment: field 50 of /proc/self/stat, counted after the program's name, which may contain anything. */
 function startOfEnvironment(): number {
   const stat = readFileSync('/proc/self/stat', 'utf8');
   const start = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[47]);
@@ -51,7 +51,7 @@ function startOfEnvironment(): number {
   return start;
 }
 
-/** The entries "NAME=value" that are not empty, and where each is. */
+/** The non-empty entries "NAME=value", with their positions. */
 function entriesOf(environment: Buffer): { at: number; length: number; name: string }[] {
   const entries = [];
   for (let at = 0; at < environment.length;) {

@@ -1,6 +1,5 @@
-// A sandbox container: how each is locked down, how its PID 1 is talked to, and how it is removed. It ends by itself
-// when the process that started it is gone: its PID 1 watches stdin, which the daemon closes then; if that does not happen,
-// silence ends it as well.
+// A sandbox container: how it is locked down, how its PID 1 is addressed, and how it is removed. It ends when the process that started it
+// is gone: the daemon then closes PID 1's stdin, which PID 1 watches; if that does not happen, silence ends it.
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
@@ -15,15 +14,15 @@ export type ContainerSettings = {
   image: string;
   memoryBytes: number;
   cpus: number;
-  /** The ledger whose work it is for; default: not known. */
+  /** The ledger that it works for; default: unknown. */
   ledger?: string;
 };
 
-/** What one kind of container has in addition to the settings that lock each one down. */
+/** What one kind of container has in addition to the settings that lock down all of them. */
 export type ContainerKind = {
-  /** Python source of PID 1. Its first message is `{"event": "ready"}`. */
+  /** The Python source of PID 1. Its first message is `{"event": "ready"}`. */
   program: string;
-  /** PID 1 ends when it was told nothing for so long; default: a minute. */
+  /** PID 1 ends after this time without a message to it; default: a minute. */
   silenceSeconds?: number;
   workingDir: string;
   maxProcesses: number;
@@ -33,16 +32,16 @@ export type ContainerKind = {
   labels?: Record<string, string>;
 };
 
-/** The label of every container made here; its value is its owner. */
+/** The label of every container created here; its value is its owner. */
 export const LABEL = 'work-ledger.sandbox';
-/** The label of containers and volumes that says for which ledger's work they are. Those of earlier versions have none. */
+/** The label of containers and volumes that names the ledger that they work for. Those of earlier versions have none. */
 export const LEDGER_LABEL = 'work-ledger.ledger';
 /** Identifies where a process id means the same as here: this boot of this machine, and this PID namespace. Null: unknown. */
 const here = placeOfProcesses();
-/** The process that started a container: this one, unless another is named. */
+/** The label for the process that started a container: this one, unless another is given. */
 export const ownerLabel = (pid = process.pid): string => `${here}/${pid}`;
 const SILENCE_SECONDS = 60;
-/** How long a daemon under load may take to have Python run. */
+/** How long a daemon under load may take until Python runs. */
 const READY_SECONDS = 120;
 const WORD_EVERY_MS = 10_000;
 const seccomp = JSON.stringify(JSON.parse(readFileSync(fileURLToPath(new URL('seccomp.json', import.meta.url)), 'utf8')));
@@ -123,18 +122,18 @@ export const containerOptions = (settings: ContainerSettings, kind: ContainerKin
   },
 });
 
-/** A container whose PID 1 is ready, and prints one line of JSON for each event. */
+/** A container whose PID 1 is ready and prints one line of JSON per event. */
 export class SandboxContainer<Event extends object> {
   /** The first message of PID 1. */
   ready: Record<string, unknown> = {};
   readonly #container: Container;
   readonly #stream: NodeJS.ReadWriteStream;
-  /** Events that have not been asked for yet, and callers that wait for one. */
+  /** Events that have not been requested yet, or the caller that waits for one. */
   readonly #events: Event[] = [];
   #waiting: ((event: Event | null) => void) | undefined;
   #hasEnded = false;
   #rest = '';
-  /** What PID 1 complained of before it was ready. */
+  /** The errors that PID 1 printed before it was ready. */
   #complaint = '';
 
   private constructor(container: Container, stream: NodeJS.ReadWriteStream) {
@@ -186,7 +185,7 @@ export class SandboxContainer<Event extends object> {
     this.#stream.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** The next message of PID 1; null: it has ended, 'late': there was none in time. */
+  /** The next message of PID 1. Null: it has ended; 'late': none arrived in time. */
   next(withinMs: number): Promise<Event | null | 'late'> {
     const event = this.#events.shift();
     if (event) return Promise.resolve(event);
@@ -204,7 +203,7 @@ export class SandboxContainer<Event extends object> {
     });
   }
 
-  /** Puts a tar archive into a directory of its volumes. */
+  /** Unpacks a tar archive into a directory of its volumes. */
   async put(archive: NodeJS.ReadableStream, path: string): Promise<void> {
     await this.#container.putArchive(archive, { path });
   }
@@ -213,7 +212,7 @@ export class SandboxContainer<Event extends object> {
     await this.#container.kill({ signal: 'SIGKILL' }).catch(() => {}); // already ended, or no daemon
   }
 
-  /** Whether the memory ran out, once it has ended; null if the daemon does not know. */
+  /** Whether memory ran out, known once the container has ended; null if the daemon does not know. */
   async wasOutOfMemory(): Promise<boolean | null> {
     try {
       await this.#container.wait();
@@ -242,15 +241,15 @@ export class SandboxContainer<Event extends object> {
   }
 }
 
-/** Whether a daemon refused because it does not have the image. */
+/** Whether a daemon rejected a request because it does not have the image. */
 export function isImageMissing(error: unknown): boolean {
   const { statusCode, message = '' } = error as { statusCode?: number; message?: string };
   return statusCode === 404 && /no such image/i.test(message);
 }
 
-/** Removes our containers that have ended, were never started, or have lost their owner. Returns how many. */
+/** Removes our containers that have ended, were never started or have lost their owner. Returns how many. */
 export async function reap(docker: Docker): Promise<number> {
-  // by the daemon's clock, not ours: who starts one now must keep it
+  // by the daemon's clock rather than ours, so that a container that is just being started is kept
   const { SystemTime } = (await docker.info()) as { SystemTime: string };
   const startingSince = Date.parse(SystemTime) / 1000 - 60;
   const found = await docker.listContainers({ all: true, filters: { label: [LABEL] } });

@@ -1,4 +1,4 @@
-// Which directories of this host a worker serves. Rows of the ledger name directories; what exists for them is the worker's own to say:
+// The directories of this host that a worker serves. Rows of the ledger name directories, but the worker decides which of them it serves:
 // those below its roots and, if the ledger's owner or an administrator named them and the worker is not root, those of the worker's user.
 
 import { realpath } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { openDirectory, realPath } from './openDirectory.ts';
 import type { Directory } from './openDirectory.ts';
 import { WorkspaceError, WorkspaceUnavailable } from './workspace.ts';
 
-/** A directory, and the role that named it. isAdministered: that is the ledger's owner or an administrator. */
+/** A directory, and the role that named it. isAdministered: that role is the ledger's owner or an administrator. */
 export type NamedDirectory = { path: string; namedBy: string | null; isAdministered: boolean };
 
 /** This worker does not serve the directory; the message is one sentence for people. */
@@ -20,16 +20,19 @@ export class ServedDirectories {
   readonly #roots: readonly string[];
   readonly #own: readonly string[];
 
-  /** `own`: directories that the person who started this process named to it, besides the roots: commands there may run as that person. */
+  /**
+   * `own`: directories, in addition to the roots, that the person who started this process named for it. Commands there may run as that
+   * person.
+   */
   constructor(roots: readonly string[], own: readonly string[] = []) {
     this.#roots = [...roots, ...own].map((path) => resolve(path));
     this.#own = own.map((path) => resolve(path));
   }
 
   /**
-   * Opens a directory if it is served; the caller closes it. It is opened before it is looked at, so that no link can be changed in
-   * between. Throws
-   * DirectoryRefused, and WorkspaceError if it is served and cannot be opened: of others nobody learns whether they are there.
+   * Opens a directory if it is served; the caller closes it. It is opened before it is checked, so that no link can be changed in between.
+   * Throws DirectoryRefused, or WorkspaceError if it is served but cannot be opened. For a directory that is not served, the error does not
+   * reveal whether it exists.
    */
   async open(named: NamedDirectory): Promise<Directory> {
     let directory: Directory;
@@ -54,7 +57,7 @@ export class ServedDirectories {
     }
   }
 
-  /** Why this worker does not serve a directory; null: it does, or would if it were there. */
+  /** Why this worker does not serve a directory; null if it does, or would if it existed. */
   async refusal(named: NamedDirectory): Promise<string | null> {
     try {
       await (await this.open(named)).handle.close();
@@ -64,7 +67,7 @@ export class ServedDirectories {
     return null;
   }
 
-  /** Whether commands in an open directory may run as whoever started this process. */
+  /** Whether commands in an open directory may run as the person who started this process. */
   async isOwn(directory: Directory): Promise<boolean> {
     return isBelow(await realPath(directory), this.#own);
   }

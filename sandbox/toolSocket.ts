@@ -1,6 +1,5 @@
-// Where code in a container calls its tools: HTTP over a unix socket in a directory that only its container has mounted, or
-// over the container's own stdin and stdout if no socket can be mounted. Reaching it is the permission: there is no
-// token to steal.
+// Where code in a container calls its tools: HTTP over a unix socket in a directory that only its container has mounted, or over the
+// container's stdin and stdout if no socket can be mounted. Access to the socket is the permission, so there is no token to steal.
 
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -21,7 +20,7 @@ const MAX_BODY = 16 * 1024 * 1024;
 const MAX_DEPTH = 64;
 
 export class ToolSocket {
-  /** The directory to mount, or null if calls come as frames. */
+  /** The directory to mount, or null if calls arrive as frames. */
   readonly directory: string | null;
   readonly #server: Server;
   readonly #relayed = new Map<number, Duplex>();
@@ -54,12 +53,12 @@ export class ToolSocket {
     return new ToolSocket(null);
   }
 
-  /** Calls are answered from now on. */
+  /** From now on, calls are answered by `answer`. */
   serve(answer: (call: CodeCall) => Promise<CodeCallAnswer>): void {
     this.#answer = answer;
   }
 
-  /** Takes bytes of a connection that came as a frame; `send` gets those that go back. An empty frame is the end. */
+  /** Processes bytes of a connection that arrived as a frame; `send` gets the bytes to return. An empty frame ends the connection. */
   frame(connection: number, data: Buffer, send: (data: Buffer) => void): void {
     let duplex = this.#relayed.get(connection);
     if (!duplex) {
@@ -81,7 +80,7 @@ export class ToolSocket {
     if (data.length === 0) this.#relayed.delete(connection);
   }
 
-  /** Ends all connections; calls are not answered before the next serve(). */
+  /** Ends all connections; no calls are answered until the next serve(). */
   rest(): void {
     this.#answer = undefined;
     this.#server.closeAllConnections();
@@ -110,14 +109,14 @@ export class ToolSocket {
   }
 }
 
-/** A directory for sockets that only this process's user may enter. */
+/** Creates a directory for sockets that only this process's user may enter. */
 export const socketRoot = (): Promise<string> => mkdtemp(join(tmpdir(), `work-ledger-sandbox-${process.pid}-`));
 
-/** Removes the directories of processes of this machine that are gone. */
+/** Removes the directories of processes on this machine that no longer exist. */
 export async function clearSockets(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = Number(/^work-ledger-sandbox-(\d+)-/.exec(name)?.[1]);
-    // it belongs to another user
+    // an error means that it belongs to another user
     if (pid > 0 && !isAlive(pid)) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => {});
   }
 }
@@ -127,7 +126,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length <= MAX_BODY) chunks.push(chunk); // the rest is read and dropped, else the answer would not arrive
+    if (length <= MAX_BODY) chunks.push(chunk); // the rest is read and dropped; otherwise the answer would not arrive
   }
   if (length > MAX_BODY) throw new Error(`a call holds at most ${MAX_BODY} bytes`);
   return Buffer.concat(chunks);

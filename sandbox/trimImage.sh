@@ -1,5 +1,5 @@
 #!/bin/sh
-# Removes from an image what code in a sandbox does not need: setuid bits, package managers and their data, documentation.
+# Removes from an image what sandboxed code does not need: setuid bits, package managers and their data, documentation.
 set -eu
 root=${1:-/}
 find "$root" -xdev -type f -perm /6000 -exec chmod a-s {} +

@@ -1,5 +1,5 @@
-// The Agent Trajectory Interchange Format (Harbor): one document {schema_version, session_id, agent, steps}. A step of the
-// agent holds its calls and their results; if it has no calls, its observation is what it was told next.
+// Reads the Agent Trajectory Interchange Format (Harbor): one document {schema_version, session_id, agent, steps}. A step of the
+// agent contains its calls and their results; if it has no calls, its observation is what the agent was told next.
 
 import { isObject } from '../isObject.ts';
 import { Conversation } from './conversation.ts';
@@ -18,7 +18,7 @@ export function readAtif(document: unknown): RecordedRun[] {
   if (session !== null)
     run.sessionId = `${idOf(field(document, 'agent', 'name')) ?? 'agent'}/${session}${typeof part === 'number' ? `/${part}` : ''}`;
   run.model = stringOf(field(document, 'agent', 'model_name'));
-  /** One reason for each field, which names the first step: a long file says no more than a short one. */
+  /** One reason for each field, which names the first step concerned, so that a long file is reported as briefly as a short one. */
   const firsts = new Map<string, string>();
   for (const [n, step] of (field(document, 'steps') as unknown[]).entries()) {
     const wrong = wrongStep(step);
@@ -38,7 +38,7 @@ export function readAtif(document: unknown): RecordedRun[] {
   return run.takeWhole(true);
 }
 
-/** What cannot be read of a step, which then is left out; null: nothing. */
+/** What makes a step unreadable, so that it is left out; null if nothing does. */
 function wrongStep(step: unknown): { field: string; says: string } | null {
   if (!isObject(step)) return { field: 'step', says: `, which is ${kindOf(step)} and must be an object` };
   const { source, tool_calls: calls } = step;

@@ -1,6 +1,6 @@
-// Claude Code's session files: JSON lines, one for each content block, in the order in which they were written. The
-// parents that records name turn parallel calls into false forks, so the order of the file is the order of the run; parents
-// only show where somebody went back, and which records of a subagent belong together.
+// Reads Claude Code's session files: JSON lines, one for each content block, in the order in which they were written. The parents that
+// records name turn parallel calls into false forks, so the order of the file is taken as the order of the run; parents only show where
+// someone went back, and which records of a subagent belong together.
 
 import { Conversation } from './conversation.ts';
 import type { Place } from './conversation.ts';
@@ -19,7 +19,7 @@ const spawningTools = new Set(['Task', 'Agent']);
 const harnessText =
   /^\s*(?:<(?:command-name|command-message|command-args|local-command-stdout|local-command-stderr|local-command-caveat|bash-input|bash-stdout|bash-stderr|task-notification|system-reminder|ide_\w+)>|\[Request interrupted by user|Caveat: The messages below)/;
 
-/** A subagent's own file holds only its session. */
+/** `sessionId`: the session to read. A subagent's own file holds only its session. */
 export function readClaudeCode(sessionId?: string): RecordReader {
   return new ClaudeCodeReader(sessionId);
 }
@@ -27,13 +27,13 @@ export function readClaudeCode(sessionId?: string): RecordReader {
 class ClaudeCodeReader implements RecordReader {
   readonly #sessionId: string | undefined;
   readonly #main = new Conversation('claude-code');
-  /** By agentId, or by their order if the records name none. */
+  /** By agentId, or by their order if the records do not name them. */
   readonly #agents = new Map<string, Conversation>();
-  /** For each record: the newest exchange of the main thread at that moment, and how many there were. */
+  /** For each record, the newest exchange of the main thread at that moment, and the number of exchanges. */
   readonly #places = new Map<string, { exchange: Place | null; count: number }>();
-  /** For records of subagents that do not name their agent. */
+  /** The subagent of each record, for records that do not name it. */
   readonly #agentOf = new Map<string, string>();
-  /** When a human first spoke after a record. */
+  /** When a human first wrote a message after a record. */
   readonly #spokenAfter = new Map<string, string | null>();
   #hasTaken = false;
 
@@ -56,7 +56,7 @@ class ClaudeCodeReader implements RecordReader {
     return this.#main.openCalls().length > 0;
   }
 
-  /** The session and its subagents, named. */
+  /** The session and its subagents, with their ids set. */
   #threads(): Conversation[] {
     return [[null, this.#main] as const, ...this.#agents].map(([agent, thread]) => {
       const session = this.#sessionId ?? this.#main.sessionId ?? thread.sessionId;
@@ -82,8 +82,8 @@ class ClaudeCodeReader implements RecordReader {
     // A continued session begins with a copy of the previous one.
     if (uuid !== null && this.#places.has(uuid)) return thread.skip('repeated record');
     if (type === 'attachment' && readAttachment(record, thread)) {
-      // said
-    } else if (type === 'progress') thread.skip('record of type progress'); // from hooks, for the screen; copies of subagents
+      // recorded as a message
+    } else if (type === 'progress') thread.skip('record of type progress'); // hook output for the screen; copies of subagents
     else if (!isMessage) thread.skip(`record of type ${type}`, record);
     else {
       thread.sessionId ??= idOf(field(record, 'sessionId')) ?? undefined;
@@ -94,13 +94,13 @@ class ClaudeCodeReader implements RecordReader {
     if (uuid !== null) this.#places.set(uuid, { exchange: this.#main.last, count: this.#main.count });
   }
 
-  /** The id of the record that it continues, if that is not there. */
+  /** The id of the record that this one continues, if that record is missing. */
   #missedBefore(record: unknown): string | null {
     const parent = idOf(field(record, 'parentUuid'));
     return parent !== null && this.#places.has(parent) ? null : parent;
   }
 
-  /** The subagent that a record belongs to; early versions do not name it, but each has a root of its own. */
+  /** The subagent that a record belongs to. Early versions do not name it, but each has a separate root record. */
   #agentThread(record: unknown, uuid: string | null): Conversation {
     const parent = idOf(field(record, 'parentUuid'));
     const known =
@@ -112,7 +112,7 @@ class ClaudeCodeReader implements RecordReader {
     const thread = this.#agents.get(agent) ?? new Conversation('claude-code');
     if (!this.#agents.has(agent)) {
       this.#agents.set(agent, thread);
-      // Its prompt is the only link to the call that started it.
+      // The subagent's prompt is the only link to the call that started it.
       const prompt = field(record, 'message', 'content');
       const call = this.#main
         .openCalls()
@@ -145,7 +145,7 @@ class ClaudeCodeReader implements RecordReader {
     thread.said(texts.join('\n\n'), isByHarness);
   }
 
-  /** A second message of a human after the same record, at another time, means that somebody went back there. */
+  /** A second message from a human after the same record, at another time, means that someone went back to that point. */
   #notice(record: unknown, uuid: string | null): void {
     const parent = idOf(field(record, 'parentUuid'));
     if (parent === null || uuid === null) return;
@@ -170,7 +170,9 @@ class ClaudeCodeReader implements RecordReader {
   }
 }
 
-/** Each content block of a message has a line of its own, with the usage of the whole; early versions count the output while it streams. */
+/**
+ * Each content block of a message is on a separate line, with the usage of the whole; early versions count output tokens while streaming.
+ */
 function readAssistant(record: unknown, uuid: string | null, run: Conversation, after: string | null): void {
   const message = field(record, 'message');
   const model = stringOf(field(message, 'model'));
@@ -216,7 +218,7 @@ const sizesOf = ({ text, thinking = [], calls }: RecordedExchange): { thoughts: 
   isEmpty: text === '' && thinking.length + calls.length === 0,
 });
 
-/** Notes what a record added to a response, unless one of its records has no id: then they are not told apart. */
+/** Notes what a record added to a response, unless any of its records has no id: then they cannot be told apart. */
 function noteRecord(
   exchange: RecordedExchange,
   id: string | null,
@@ -245,7 +247,8 @@ function resultText(content: unknown, run: Conversation): string {
 }
 
 /**
- * What the model saw besides messages: prompts typed while it worked, files that changed or were attached, memory. False: something else.
+ * What the model saw besides messages: prompts typed while it worked, files that changed or were attached, memory. False if it is none of
+ * these.
  */
 function readAttachment(record: unknown, run: Conversation): boolean {
   const attachment = field(record, 'attachment');

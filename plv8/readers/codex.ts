@@ -1,5 +1,5 @@
-// Codex CLI's rollouts: JSON lines {timestamp, type, payload}. response_item records are the conversation; event_msg
-// records repeat it for the screen and are read only for the token counts.
+// Reads Codex CLI's rollouts: JSON lines {timestamp, type, payload}. response_item records are the conversation; event_msg records repeat
+// it for the screen and are read only for token counts.
 
 import { Conversation } from './conversation.ts';
 import { codexFailure } from './harnessText.ts';
@@ -20,7 +20,7 @@ export function readCodex(): RecordReader {
   const run = new Conversation('codex');
   let total = '';
   let model: string | null = null;
-  /** Items of one response follow each other; anything that the model is told in between begins the next one. */
+  /** The items of a response follow each other; anything that the model is told in between starts the next response. */
   let isResponding = false;
   return run.reader((record) => {
     const type = stringOf(field(record, 'type')) ?? 'unknown';
@@ -32,7 +32,7 @@ export function readCodex(): RecordReader {
       run.model ??= model;
     } else if (type === 'event_msg' && kind === 'token_count') {
       const counted = JSON.stringify(field(payload, 'info', 'total_token_usage')) ?? '';
-      // The same total twice means the same call twice.
+      // The same total twice means that the same call is reported twice.
       if (counted !== '' && counted !== total) readUsage(field(payload, 'info', 'last_token_usage'), run);
       if (counted !== '') total = counted;
       isResponding = run.isUncounted = false;
@@ -83,7 +83,7 @@ function readItem(kind: string, payload: unknown, run: Conversation, isRespondin
     return isResponding;
   }
   const exchange = isResponding ? run.current() : run.exchange(null);
-  run.isUncounted = true; // its tokens are recorded when its calls have ended
+  run.isUncounted = true; // its tokens are recorded after its calls have ended
   if (kind === 'message') exchange.text = [exchange.text, run.textOf(field(payload, 'content'))].filter((text) => text !== '').join('\n\n');
   else if (kind === 'reasoning') {
     const summary = field(payload, 'summary');
@@ -94,7 +94,7 @@ function readItem(kind: string, payload: unknown, run: Conversation, isRespondin
       stringOf(field(payload, 'name')) ?? kind.replace(/_call$/, ''),
       field(payload, 'arguments') ?? field(payload, 'input') ?? field(payload, 'action'),
     );
-    // The search runs at the provider, and what it found is part of the response.
+    // The search runs at the provider, and its results are part of the response.
     run.call(idOf(field(payload, 'call_id')), kind === 'web_search_call' ? { ...call, result: '(searched)' } : call, exchange);
   }
   return true;
@@ -105,7 +105,7 @@ function readUsage(usage: unknown, run: Conversation): void {
   run.usage(usageOf(field(usage, 'input_tokens'), field(usage, 'cached_input_tokens'), field(usage, 'output_tokens'), run.wrongCount));
 }
 
-/** What a compaction kept, if it is readable. */
+/** The text that a compaction kept, if it is readable. */
 function keptText(history: unknown, run: Conversation): string {
   const kept = Array.isArray(history) ? (history as unknown[]).map((item) => run.textOf(field(item, 'content'))) : [];
   return kept

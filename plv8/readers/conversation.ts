@@ -1,12 +1,12 @@
-// The readers of most formats report here what they read, record by record; it makes recorded runs of that, whole or in parts.
+// The readers of most formats report here what they read, record by record; this builds recorded runs from it, whole or in parts.
 
 import { field, imageOf, inOrder, stringOf, timeOf } from './reading.ts';
 import type { RecordedCall, RecordedExchange, RecordedImage, RecordedRun, RecordReader, Told } from './reading.ts';
 
-/** By what an exchange is known. */
+/** What identifies an exchange. */
 export type Place = Pick<RecordedExchange, 'id' | 'responseId'>;
 
-/** What a reader of records reports of one conversation, in the order of the file; take() makes a RecordedRun of it. */
+/** Collects what a reader reports about one conversation, in file order; take() turns it into a RecordedRun. */
 export class Conversation {
   model: string | null = null;
   system = '';
@@ -14,26 +14,26 @@ export class Conversation {
   sessionId: string | undefined;
   parentSessionId: string | undefined;
   cwd: string | undefined;
-  /** The line that is being read. */
+  /** The number of the line being read. */
   line = 0;
-  /** What the newest exchange used is still to come: until then peek() leaves it out, unless nothing more comes. */
+  /** The usage of the newest exchange is still to come. Until then peek() leaves the exchange out, unless nothing more follows. */
   isUncounted = false;
   readonly #format: RecordedRun['format'];
   readonly #skipped = new Map<string, { count: number; line: number }>();
   #raw: NonNullable<RecordedRun['raw']> = [];
   readonly #prompt: Told[] = [];
   #task: string | undefined;
-  /** The exchanges that were not taken yet, and how many were. */
+  /** The exchanges that have not been taken yet, and the number of those taken. */
   #exchanges: RecordedExchange[] = [];
   #taken = 0;
   #lastTaken: RecordedExchange | undefined;
-  /** By the response's id; null: already taken, with its calls. */
+  /** By response id; null: already taken, with its calls. */
   readonly #byId = new Map<string, RecordedExchange | null>();
-  /** By their ids, which providers may give again; empty: all are taken. */
+  /** By id, which providers may use more than once; empty: all have been taken. */
   readonly #calls = new Map<string, { call: RecordedCall; exchange: RecordedExchange }[]>();
   readonly #tools = new Set<string>();
   #summary: string | undefined;
-  /** Images of the content that was read last: they go with the next message or result. */
+  /** Images of the content that was read last; they are added to the next message or result. */
   #images: RecordedImage[] = [];
   #branch: { after: Place | null; said: Told[] } | undefined;
 
@@ -41,12 +41,12 @@ export class Conversation {
     this.#format = format;
   }
 
-  /** How many exchanges there are so far. */
+  /** The number of exchanges so far. */
   get count(): number {
     return this.#taken + this.#exchanges.length;
   }
 
-  /** The exchange that the next one continues, null before the first. */
+  /** The exchange that the next one continues; null before the first. */
   get last(): Place | null {
     if (this.#branch) return this.#branch.after;
     const exchange = this.#exchanges.at(-1) ?? this.#lastTaken;
@@ -58,7 +58,7 @@ export class Conversation {
         };
   }
 
-  /** The exchange of a response, an existing or a new one. */
+  /** The exchange of a response; created if it is new. */
   exchange(responseId: string | null): RecordedExchange {
     const known = responseId === null ? undefined : this.#byId.get(responseId);
     if (known) return known;
@@ -89,8 +89,9 @@ export class Conversation {
   }
 
   /**
-   * A call of an exchange; default: the newest. Some providers number anew in each response, so an id says nothing by itself: only the
-   * same call of an exchange again is a copy, where the records have no ids of their own (`record`; a repeated record is never read).
+   * Adds a call to an exchange (default: the newest). Some providers start numbering again in each response, so an id alone identifies
+   * nothing: a call counts as a copy only if the same exchange has the same call already and the records have no ids (`record`; a repeated
+   * record is never read).
    */
   call(id: string | null, call: RecordedCall, exchange = this.current(), record: string | null = null): void {
     const known = id === null ? [] : (this.#calls.get(id) ?? []);
@@ -107,10 +108,10 @@ export class Conversation {
     call.id = id;
   }
 
-  /** A result; if a call has several, the first counts. */
+  /** Sets the result of a call; if there are several, the first counts. */
   result(id: string | null, text: string, isError: boolean): RecordedCall | undefined {
     const calls = id === null ? undefined : this.#calls.get(id);
-    // Of several with this id: the first that waits in the newest response.
+    // If several calls have this id: the first unanswered one in the newest response.
     const open = calls?.filter((one) => one.call.result === null) ?? [];
     const call = (open.find(({ exchange }) => exchange === open.at(-1)?.exchange) ?? calls?.at(-1))?.call;
     const images = this.#images.splice(0);
@@ -127,7 +128,7 @@ export class Conversation {
     return call;
   }
 
-  /** Calls without an answer. */
+  /** The calls without a result. */
   openCalls(): RecordedCall[] {
     return this.#exchanges.flatMap(({ calls }) => calls).filter((call) => call.result === null);
   }
@@ -135,23 +136,23 @@ export class Conversation {
   /** The context was compacted: `summary` replaces everything before the next exchange. */
   compacted(summary: string): void {
     if (this.count > 0) this.#summary = summary;
-    else this.said(summary, true); // the file begins after it
+    else this.said(summary, true); // the file begins after the compaction
   }
 
-  /** What a model thought before it answered. Thinking without a signature cannot be sent back. */
+  /** Adds what the model thought before it answered. Thinking without a signature cannot be sent back. */
   thought(exchange: RecordedExchange, thinking: string, signature = ''): void {
     (exchange.thinking ??= []).push({ thinking, signature });
     if (signature === '' && thinking !== '') this.skip('thinking without a signature', { thinking });
   }
 
-  /** Takes an image of the content that is being read; false: it cannot be shown again. */
+  /** Keeps an image of the content being read; false if it is not one that a model can be shown again. */
   image(block: unknown): boolean {
     const image = imageOf(block);
     if (image !== null) this.#images.push(image);
     return image !== null;
   }
 
-  /** Content as text: a text, or the texts of its blocks; images go with the next message or result, other blocks are left out. */
+  /** Content as text: a string, or the texts of its blocks. Images are added to the next message or result; other blocks are left out. */
   textOf(content: unknown, between = '\n'): string {
     if (typeof content === 'string') return content;
     if (!Array.isArray(content)) return '';
@@ -164,13 +165,13 @@ export class Conversation {
       .join(between);
   }
 
-  /** Somebody went back: what follows continues that exchange (null: the beginning), not the newest. */
+  /** Someone went back: what follows continues that exchange (null: the beginning) instead of the newest. */
   goBackTo(place: Place | null): void {
     this.#branch = { after: place, said: [] };
     this.#summary = undefined;
   }
 
-  /** Takes what the model was told, by a human or a harness. */
+  /** Adds what the model was told, by a human or by the harness. */
   said(text: string, isByHarness = false): void {
     const images = this.#images.splice(0);
     if (text.trim() === '' && images.length === 0) return;
@@ -191,13 +192,13 @@ export class Conversation {
     }
   }
 
-  /** Sets the usage of the newest exchange that has none yet. */
+  /** Sets the usage of the newest exchange unless it has one already. */
   usage(usage: NonNullable<RecordedExchange['usage']>): void {
     const last = this.#exchanges.at(-1);
     if (last && last.usage === null) last.usage = usage;
   }
 
-  /** Counts what is not in the exchanges; its content, if given, is kept verbatim. */
+  /** Counts something that is not part of the exchanges; its content, if given, is kept verbatim. */
   skip(reason: string, content?: unknown): void {
     const skipped = this.#skipped.get(reason);
     if (skipped) skipped.count++;
@@ -206,23 +207,23 @@ export class Conversation {
       this.#raw.push({ line: this.line, reason, content: typeof content === 'string' ? content : JSON.stringify(content) });
   }
 
-  /** Keeps a line of its file verbatim. */
+  /** Keeps a line of the file verbatim. */
   keep(reason: string, text: string, line: number): void {
     this.line = line;
     this.skip(reason, text);
   }
 
-  /** A time of the record; null if it is not a possible one. */
+  /** A time from the record; null if it is not a plausible one. */
   time(value: unknown): string | null {
     const time = timeOf(value);
     if (time === null && value !== undefined && value !== null) this.skip('time that cannot be', { time: value });
     return time;
   }
 
-  /** Called for an impossible count of tokens. */
+  /** Called for an implausible token count. */
   readonly wrongCount = (count: unknown): void => this.skip('count of tokens that cannot be', { count });
 
-  /** Reads a file that holds only this conversation. */
+  /** A reader for a file that holds only this conversation. */
   reader(read: (record: unknown) => void): RecordReader {
     return {
       read: (record, line) => {
@@ -236,7 +237,7 @@ export class Conversation {
     };
   }
 
-  /** take() for a file that holds only this conversation. Throws if it has no model call at the end. */
+  /** take() for a file that holds only this conversation. Throws if there is no model call by the end. */
   takeWhole(isEnd: boolean): RecordedRun[] {
     if (isEnd && this.count === 0) {
       const [[left, { line }] = [null, { line: 0 }]] = this.#skipped;
@@ -248,7 +249,7 @@ export class Conversation {
     return run === null ? [] : [run];
   }
 
-  /** What was read since the last call; null: nothing. The newest exchange, and those near it that wait for results, stay until the end. */
+  /** What was read since the last call; null: nothing. The newest exchange, and recent ones that wait for results, stay until the end. */
   take(isEnd: boolean): RecordedRun | null {
     const open = this.#exchanges.slice(-100).findIndex(({ calls }) => calls.some(({ result }) => result === null));
     const length = this.#exchanges.length;
@@ -273,7 +274,7 @@ export class Conversation {
     return run;
   }
 
-  /** What waits to be taken, as it is now; it may still grow. Null: there is nothing, not even a prompt. */
+  /** What is waiting to be taken, in its current state; it may still grow. Null if there is nothing, not even a prompt. */
   peek(isEnd = false): RecordedRun | null {
     const waiting = !isEnd && this.isUncounted && this.#exchanges.at(-1)?.usage === null ? this.#exchanges.slice(0, -1) : this.#exchanges;
     return waiting.length === 0 && (this.#taken > 0 || this.#prompt.length === 0) ? null : this.#runOf(waiting, true);

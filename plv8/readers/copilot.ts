@@ -1,4 +1,4 @@
-// GitHub Copilot CLI's events.jsonl: {type, data}. It has token counts for the whole session only.
+// Reads GitHub Copilot CLI's events.jsonl: {type, data}. It has token counts only for the whole session.
 
 import { Conversation } from './conversation.ts';
 import { field, idOf, newCall, stringOf } from './reading.ts';

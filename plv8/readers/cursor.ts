@@ -1,6 +1,6 @@
-// Cursor's conversations, from the rows of the table cursorDiskKV: composerData:<id> has the order of its bubbles,
-// bubbleId:<id>:<bubble> holds each. A bubble has at most one call, with its result; bubbles that the order does not name were
-// rewound or rewritten.
+// Reads Cursor's conversations from the rows of the table cursorDiskKV: composerData:<id> has the order of its bubbles, and
+// bubbleId:<id>:<bubble> holds each. A bubble has at most one call, with its result; bubbles missing from the order were rewound or
+// rewritten.
 
 import { Conversation } from './conversation.ts';
 import { field, idOf, newCall, stringOf } from './reading.ts';
@@ -10,9 +10,9 @@ export type CursorComposer = {
   id: string;
   /** The value of composerData. */
   composer: unknown;
-  /** The bubbles, by the part of their key after the composer's id. */
+  /** The bubbles, by the part of their key that follows the composer's id. */
   bubbles: ReadonlyMap<string, unknown>;
-  /** The composer above it. */
+  /** The id of the parent composer. */
   parent?: string;
 };
 
@@ -46,7 +46,7 @@ export function readCursor({ id, composer, bubbles, parent }: CursorComposer): R
   return parent === undefined || caller === undefined ? whole : { ...whole, spawnedBy: caller };
 }
 
-/** The bubbles that the headers name; older versions have them in the composer itself. */
+/** The bubbles that the headers name, in order; in older versions the composer itself contains them. */
 function inOrder(composer: unknown, bubbles: CursorComposer['bubbles'], run: Conversation): unknown[] {
   const inline = field(composer, 'conversation');
   const headers = field(composer, 'fullConversationHeadersOnly');
@@ -67,7 +67,7 @@ function inOrder(composer: unknown, bubbles: CursorComposer['bubbles'], run: Con
   return found;
 }
 
-/** Text after a call, and a second call, are further responses: the model had seen the results before them. */
+/** Text after a call, and a second call, are separate responses: the model had seen the earlier results before them. */
 function respond(composerId: string, bubble: unknown, text: string, run: Conversation): RecordedExchange | null {
   const tool = field(bubble, 'toolFormerData');
   const name = stringOf(field(tool, 'name'));

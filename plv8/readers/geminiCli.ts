@@ -1,5 +1,5 @@
-// Gemini CLI's sessions: each call with its result in the message that made it. JSON lines, of which a message is written again with what
-// came since; of earlier versions one document {sessionId, messages}.
+// Reads Gemini CLI's sessions, in which the message that made a call also holds its result. JSON lines, in which a message is written again
+// when it has grown; in earlier versions one document {sessionId, messages}.
 
 import { Conversation } from './conversation.ts';
 import { hookText, withoutHooks } from './harnessText.ts';
@@ -15,7 +15,7 @@ export function isGeminiCli(document: unknown): boolean {
   );
 }
 
-/** The line that a file begins with. */
+/** Whether a record is the first line of such a file. */
 export function isGeminiLine(record: unknown): boolean {
   return (
     typeof field(record, 'sessionId') === 'string' &&
@@ -49,7 +49,7 @@ export function readGeminiLines(): RecordReader {
       else if (field(record, '$set') === undefined) kept.push({ reason: 'record of another kind', content: JSON.stringify(record), line });
     },
     keep: (reason, content, line) => void kept.push({ reason, content, line }),
-    // All of it may be written again.
+    // Any part of it may be written again.
     take: (isEnd) => (isEnd ? whole().takeWhole(true) : []),
     peek: (isEnd) => [whole().peek(isEnd) ?? []].flat(),
     isWaiting: () => whole().openCalls().length > 0,
@@ -73,7 +73,7 @@ function conversationOf(document: unknown): Conversation {
   return run;
 }
 
-/** The client itself speaks as the user: of where it runs, and for hooks. */
+/** The client also writes in the user's role: about its environment, and for hooks. */
 function readPrompt(text: string, run: Conversation): void {
   const ofHooks = text.match(hookText)?.join('').trim() ?? '';
   const own = ofHooks === '' ? text : withoutHooks(text);

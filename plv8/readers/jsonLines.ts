@@ -1,9 +1,9 @@
-// JSON lines as recorders write them: several values run together on one line, lines that are not JSON, an unfinished
-// last line. No line is too long.
+// Reads JSON lines as recorders write them: several values on one line, lines that are not JSON, an unfinished last line. Lines may have
+// any length.
 
 import { parseJson } from '../anyJson.ts';
 
-/** The values of one line, in order, the rest of it that is not JSON, and what is odd about them (parseJson); null: nothing. */
+/** The values of a line in order, the rest of the line if it is not JSON, and what is odd about the values (parseJson); null: nothing. */
 export function valuesOfLine(line: string): { values: unknown[]; rest: string | null; odd: string | null } {
   let rest = line.replace(/^\uFEFF/, '').trim();
   try {
@@ -11,7 +11,7 @@ export function valuesOfLine(line: string): { values: unknown[]; rest: string | 
     const { value, odd } = parseJson(rest);
     return { values: [value], rest: null, odd };
   } catch {
-    // Several, or broken.
+    // several values, or broken JSON
   }
   const values: unknown[] = [];
   let odd: string | null = null;

@@ -1,5 +1,5 @@
-// mini-swe-agent's .traj.json: {trajectory_format, info, messages}. A call is a fenced bash block in the model's text,
-// its result the next user message; since version 2 there are tool_calls and tool messages too.
+// Reads mini-swe-agent's .traj.json: {trajectory_format, info, messages}. A call is a fenced bash block in the model's text, and its
+// result is the next user message; since version 2 there are tool_calls and tool messages too.
 
 import { field, stringOf, usageOf } from './reading.ts';
 import type { Reading, RecordedCall, RecordedExchange } from './reading.ts';
@@ -24,7 +24,7 @@ export function readMiniSweAgent(document: unknown): Reading {
   };
 }
 
-/** One call for a message with a block. Several blocks are one call too, which the harness refused without running it. */
+/** One call for a message with a block. Several blocks also count as one call, which the harness rejected without running it. */
 function callsInText(text: string): RecordedCall[] {
   const commands = [...text.matchAll(fence)].map((match) => (match[1] ?? '').trim());
   if (commands.length === 0) return [];

@@ -1,4 +1,4 @@
-// pi's session files: JSON lines {type, timestamp, message}, each message whole, each result a message of its own.
+// Reads pi's session files: JSON lines {type, timestamp, message}; each message is on one line, and each result is a separate message.
 
 import { Conversation } from './conversation.ts';
 import { field, idOf, newCall, stringOf, tokensOf } from './reading.ts';
@@ -35,7 +35,7 @@ export function readPi(): RecordReader {
 
 function readAssistant(message: unknown, at: string | null, run: Conversation): void {
   const content = field(message, 'content');
-  // Stopped before it said anything.
+  // The run was stopped before the model answered.
   if (!Array.isArray(content) || content.length === 0) return run.skip('response without content', message);
   const exchange = run.exchange(null);
   if (at !== null) exchange.at = at;

@@ -1,21 +1,21 @@
-// The shapes into which every format is read, and functions that take values of unknown shape apart.
+// The types that every format is converted to, and functions to take values of unknown shape apart.
 
 import { parseJson } from '../anyJson.ts';
 import { isObject } from '../isObject.ts';
 
-/** `result` is what the model was shown; null: the record has none. `isError`: the record says that the call failed. */
+/** `result`: what the model was shown; null if the record has none. `isError`: the record says that the call failed. */
 export type RecordedCall = {
-  /** As in the record, if it has one. */
+  /** The id in the record, if it has one. */
   id?: string;
   name: string;
   input: Record<string, unknown>;
   result: string | null;
   isError: boolean;
-  /** Shown with the result. */
+  /** Images shown with the result. */
   images?: RecordedImage[];
-  /** The subagent that it started: the part after `#` of the subagent's sessionId. */
+  /** The subagent that the call started: the part after `#` of the subagent's sessionId. */
   spawns?: string;
-  /** The file that it is about, if the keys of its input do not name it. */
+  /** The file that the call is about, if the keys of its input do not name it. */
   file?: string;
 };
 
@@ -27,47 +27,47 @@ export type Told = { text: string; isByHarness?: true; images?: RecordedImage[] 
 
 export type RecordedResult = { id: string; result: string; isError: boolean; images?: RecordedImage[] };
 
-/** A record of a response: its text, and how many of the thoughts and calls. */
+/** A record of a response: its text, and the number of its thoughts and calls. */
 export type ResponseRecord = {
   id: string;
   text?: string;
   thoughts?: number;
   calls?: number;
-  /** The id of the record before it, if that was missed. */
+  /** The id of the record before it, if that one is missing. */
   after?: string;
 };
 
 export type RecordedExchange = {
-  /** As in the record, if it is the same in every copy of the session. */
+  /** The id in the record, if it is the same in every copy of the session. */
   id?: string;
-  /** The provider's id of the response, by which it is known where the record that gave it its id was missed. */
+  /** The provider's id of the response; it identifies the exchange if the record that gave the exchange its id is missing. */
   responseId?: string;
-  /** The id of the exchange that it continues, if that is not the one before it: somebody went back. Empty: the beginning. */
+  /** The id of the exchange that this one continues, if that is not the previous one because someone went back. Empty: the beginning. */
   after?: string;
   afterResponse?: string;
   /** The time of its first record, as recorded. */
   at?: string;
   /** The model that answered, if it is not the run's model. */
   model?: string;
-  /** What replaced everything before it in its request: the context had been compacted. */
+  /** The summary that replaced everything before it in its request, if the context had been compacted. */
   compactSummary?: string;
-  /** Everything that the model wrote, even if a call was read out of it. */
+  /** Everything that the model wrote, including text that was parsed as a call. */
   text: string;
   calls: RecordedCall[];
   thinking?: { thinking: string; signature: string }[];
-  /** Which of it came in which record, if each record has an id: whoever missed some is given those. */
+  /** Which parts came in which record, if each record has an id; readers that missed some records are given those. */
   records?: ResponseRecord[];
-  /** Results of calls that the record does not have. */
+  /** Results of calls that are not in the record. */
   results?: RecordedResult[];
-  /** Tokens; inputTokens are those not read from a cache. */
+  /** Token counts; inputTokens are those not read from a cache. */
   usage: { inputTokens: number; outputTokens: number; cachedInputTokens: number } | null;
-  /** What the model was told before this, by a human or a harness, apart from results of calls, if there is an `after`. */
+  /** What the model was told before this, by a human or the harness, apart from results of calls; only if there is an `after`. */
   said?: string;
-  /** What the model was told next, apart from results of calls: a format error, a message of a human. */
+  /** What the model was told next, apart from results of calls: a format error, a message from a human. */
   followUp?: string;
-  /** No human wrote any of followUp. */
+  /** No part of followUp was written by a human. */
   isFollowUpByHarness?: true;
-  /** The messages of followUp and said one by one, if there are several or images. */
+  /** The individual messages of followUp and said, if there are several or any has images. */
   followUpParts?: Told[];
   saidParts?: Told[];
   /** What linters reported about files at that time. */
@@ -87,61 +87,61 @@ export type RecordedRun = {
   format: 'mini-swe-agent' | 'swe-agent' | 'claude-code' | 'codex' | 'copilot' | 'pi' | 'cursor' | 'gemini-cli' | 'atif';
   model: string | null;
   system: string;
-  /** What the model was told before the first of the exchanges. */
+  /** What the model was told before the first exchange. */
   prompt: string;
-  /** No human wrote any of prompt. */
+  /** No part of prompt was written by a human. */
   isPromptByHarness?: true;
-  /** The messages one by one, if there are several or images. */
+  /** The individual messages, if there are several or any has images. */
   promptParts?: Told[];
-  /** What a human asked first, if the prompt begins with something else. */
+  /** The first message from a human, if the prompt begins with something else. */
   task?: string;
   exchanges: RecordedExchange[];
-  /** The names of the tools that were called so far. */
+  /** The names of the tools called so far. */
   tools: string[];
-  /** For a run that is read in parts: how many exchanges come before these, and the id of the newest of them. */
+  /** For a run that is read in parts: the number of exchanges before these, and the id of the newest of those. */
   first?: number;
   firstAfter?: string;
   firstAfterResponse?: string;
-  /** More parts follow. */
+  /** Whether more parts follow. */
   isPart?: true;
   outcome: string | null;
   /** The id of the session within its format; for a subagent, `PARENT#AGENT`. */
   sessionId?: string;
   parentSessionId?: string;
-  /** The id of the call in the session's record that started this subagent. */
+  /** The id of the call, in the session's record, that started this subagent. */
   spawnedBy?: string;
   cwd?: string;
-  /** What is not in the exchanges, with the line (from 1) where it came first. */
+  /** What is not part of the exchanges, with the line (from 1) of its first occurrence. */
   skipped: { reason: string; count: number; line?: number }[];
-  /** Records that are not read, verbatim. */
+  /** Records that are not interpreted, verbatim. */
   raw?: { line: number; reason: string; content: string }[];
 };
 
-/** Reads the records of a file in their order. */
+/** Reads the records of a file in order. */
 export type RecordReader = {
   read(record: unknown, line: number): void;
-  /** Keeps a line verbatim: it is not JSON, or JSON that cannot be stored as written. */
+  /** Keeps a line verbatim: it is not JSON, or is JSON that cannot be stored as written. */
   keep(reason: string, text: string, line: number): void;
-  /** What was read since the last call: the session first, then its subagents. What may still grow waits for the end. */
+  /** What was read since the last call: the session first, then its subagents. Parts that may still grow are held until the end. */
   take(isEnd: boolean): RecordedRun[];
-  /** What waits to be taken, as it is now, without taking it. `isEnd`: nothing more comes for a while. */
+  /** What is waiting to be taken, in its current state, without taking it. `isEnd`: nothing more arrives for a while. */
   peek(isEnd?: boolean): RecordedRun[];
-  /** Whether a call has no result yet. */
+  /** Whether any call has no result yet. */
   isWaiting(): boolean;
 };
 
-/** What is particular to a format; the walk over the messages is the same for all. */
+/** The format-specific part; the walk over the messages is the same for all formats. */
 export type Reading = Pick<RecordedRun, 'format' | 'model' | 'outcome'> & {
   messages: readonly unknown[];
-  /** Why a message is not part of the conversation, or null if it is. */
+  /** Why a message is not part of the conversation; null if it is. */
   skipReason(message: unknown): string | null;
   /** The calls written in a message's text, if it has no tool_calls; the next user message is their result. */
   callsInText(message: unknown, text: string): RecordedCall[];
-  /** The file that a call is about, if the keys of its input do not name it; `shown` is what the model was shown before it. */
+  /** The file that a call is about, if the keys of its input do not name it; `shown` is what the model was shown before the call. */
   fileOf?(call: RecordedCall, shown: string): string | null;
   usage(message: unknown, wrong: (count: unknown) => unknown): RecordedExchange['usage'];
   isFailure(result: string): boolean;
-  /** Whether a call ends the run, so that the record need not answer it. */
+  /** Whether a call ends the run, so that it may be unanswered. */
   endsRun(call: RecordedCall): boolean;
 };
 
@@ -150,7 +150,7 @@ export function toolName(name: string): string {
   return name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unnamed';
 }
 
-/** The value at a path of keys, undefined if there is none. */
+/** The value at a path of keys; undefined if there is none. */
 export function field(value: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>(
     (inner, key) =>
@@ -159,7 +159,7 @@ export function field(value: unknown, ...path: string[]): unknown {
   );
 }
 
-/** The image of a content block of any provider; null: not an image that a model can be shown again. */
+/** The image of a content block of any provider; null if it is not an image that a model can be shown again. */
 export function imageOf(block: unknown): RecordedImage | null {
   const url = /^data:(image\/[a-z]+);base64,/.exec(stringOf(field(block, 'image_url')) ?? stringOf(field(block, 'image_url', 'url')) ?? '');
   const media_type =
@@ -178,7 +178,7 @@ export function stringOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Arguments of a call: an object as it is, or as JSON in a text; anything else that the model wrote goes under a key. */
+/** The arguments of a call: an object, or JSON text of an object; anything else that the model wrote is put under `key`. */
 export function inputOf(given: unknown, key = 'input'): Record<string, unknown> {
   try {
     const input: unknown = typeof given === 'string' ? parseJson(given).value : given;
@@ -194,16 +194,16 @@ export function idOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.slice(0, 200) : null;
 }
 
-/** A time at which an agent may have run (a text, or milliseconds), as ISO 8601; null for anything else. */
+/** A plausible time of a run (text, or milliseconds) as ISO 8601; null for anything else. */
 export function timeOf(value: unknown): string | null {
   const milliseconds = typeof value === 'string' ? Date.parse(value) : typeof value === 'number' ? value : Number.NaN;
   return milliseconds >= Date.UTC(2000) && milliseconds < Date.UTC(2100) ? new Date(milliseconds).toISOString() : null;
 }
 
-/** No request has more; the sum of all counts of a turn fits the ledger's columns. */
+/** No request has more, and the sum of all counts of a turn fits the ledger's columns. */
 const MAX_TOKENS = 100_000_000;
 
-/** A number of tokens; 0 if there is none; calls `wrong` if there is something else. */
+/** A number of tokens; 0 if there is none. Calls `wrong` for any other value. */
 export function tokensOf(value: unknown, wrong?: (count: unknown) => unknown): number {
   if (typeof value === 'number' && value >= 0 && value <= MAX_TOKENS) return Math.round(value);
   if (value !== undefined && value !== null) wrong?.(value);
@@ -221,12 +221,12 @@ export function usageOf(
   return { inputTokens: Math.max(0, tokensOf(input, wrong) - cachedInputTokens), outputTokens: tokensOf(output, wrong), cachedInputTokens };
 }
 
-/** A call without a result yet. */
+/** A call that has no result yet. */
 export function newCall(name: unknown, input: unknown): RecordedCall {
   return { name: toolName(stringOf(name) ?? ''), input: inputOf(input), result: null, isError: false };
 }
 
-/** Texts in their order. */
+/** The texts, sorted. */
 export function inOrder(texts: ReadonlySet<string>): string[] {
   // oxlint-disable-next-line unicorn/no-array-sort -- V8 has toSorted from 11.0 on only, and plv8 may have an older one
   return [...texts].sort();

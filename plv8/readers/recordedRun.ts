@@ -1,5 +1,5 @@
-// A recorded agent run in one shape for all formats: the text of a trajectory file in, its model calls out, in order,
-// each with the calls it made and their results. README.md says how they are counted.
+// Recorded agent runs in one shape for all formats: from the text of a trajectory file to its model calls in order, each with its tool
+// calls and their results. README.md says how they are counted.
 
 import { parseJson } from '../anyJson.ts';
 import { isAtif, readAtif } from './atif.ts';
@@ -19,7 +19,7 @@ export type { RecordedCall, RecordedExchange, RecordedRun } from './reading.ts';
 
 type OpenExchange = RecordedExchange & { ids: (string | null)[]; hasToolCalls: boolean };
 
-/** For each exchange the step that an agent with a ledger would write beside it, one after every `closeEvery` calls; null: none. */
+/** For each exchange, the step that an agent with a ledger would write next to it, one after every `closeEvery` calls; null: none. */
 export function stepsOf(run: RecordedRun, closeEvery: number): (string | null)[] {
   let open: string[] = [];
   return run.exchanges.map(({ calls }) => {
@@ -42,12 +42,12 @@ const MAX_UNTOLD = 10_000;
 type ReadLine = { record: unknown; line: number } | { kept: string; reason: string; line: number };
 
 /**
- * Reads a file of JSON lines line by line: Claude Code, Codex CLI, GitHub Copilot CLI, pi, Gemini CLI, recognised by content. `sessionId`
- * for Claude Code, if the file holds several sessions: its own.
+ * Reads a file of JSON lines line by line: Claude Code, Codex CLI, GitHub Copilot CLI, pi, Gemini CLI, recognised by content. `sessionId`:
+ * for Claude Code, which session to read if the file holds several.
  */
 export class LinesReader {
   readonly #sessionId: string | undefined;
-  /** The lines before the first record that shows the format. */
+  /** The lines before the first record from which the format can be recognised. */
   #untold: ReadLine[] = [];
   #reader: RecordReader | undefined;
   #line = 0;
@@ -56,17 +56,20 @@ export class LinesReader {
     this.#sessionId = sessionId;
   }
 
-  /** False: nothing read so far belongs to any of these formats. */
+  /** False if nothing read so far belongs to any of these formats. */
   get isTold(): boolean {
     return this.#reader !== undefined;
   }
 
-  /** Whether reading on is useless. */
+  /** Whether there is no point in reading on. */
   get isHopeless(): boolean {
     return !this.isTold && this.#untold.length > MAX_UNTOLD;
   }
 
-  /** Reads one line; a last one without its newline may be unfinished, and then waits for the next time. */
+  /**
+   * Reads one line. `isUnfinished`: it is the last one and has no newline, so a rest that is not JSON may only be incomplete and is
+   * ignored.
+   */
   read(text: string, isUnfinished = false): void {
     const line = ++this.#line;
     const { values, rest, odd } = valuesOfLine(text);
@@ -80,12 +83,12 @@ export class LinesReader {
     return this.#reader?.take(isEnd) ?? [];
   }
 
-  /** What take() still waits for, as it is now. `isEnd`: nothing more comes for a while. */
+  /** What take() is still holding back, in its current state. `isEnd`: nothing more arrives for a while. */
   peek(isEnd = false): RecordedRun[] {
     return this.#reader?.peek(isEnd) ?? [];
   }
 
-  /** Whether a call has no result yet. */
+  /** Whether any call has no result yet. */
   get isWaiting(): boolean {
     return this.#reader?.isWaiting() ?? false;
   }
@@ -104,8 +107,8 @@ export class LinesReader {
 
 /**
  * Parses the recorded runs in a file of Claude Code, Codex CLI, GitHub Copilot CLI, pi, Gemini CLI (JSON lines), mini-swe-agent,
- * SWE-agent, earlier Gemini CLI or ATIF (one JSON document), recognised by content: the session first, then the subagents in it. For any other file,
- * throws an Error that says what is wrong with it.
+ * SWE-agent, earlier Gemini CLI or ATIF (one JSON document), recognised by content: the session first, then its subagents. For any other
+ * file, throws an Error that says what is wrong with it.
  */
 export function parseRecordedRuns(text: string): RecordedRun[] {
   const lines = text.split('\n');
@@ -142,7 +145,7 @@ export function lastSessionId(lines: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Early versions did not write trajectory_format, but how the run ended. */
+/** Early versions did not write trajectory_format, but did write how the run ended. */
 function isMiniSweAgent(document: unknown): boolean {
   const format = field(document, 'trajectory_format');
   return format === undefined
@@ -217,7 +220,7 @@ function openExchange(message: unknown, text: string, shown: string, reading: Re
   };
 }
 
-/** A tool message answers the calls whose ids it names. Ids repeat within a file, so only the exchange before it is searched. */
+/** A tool message answers the calls whose ids it names. Ids repeat within a file, so only the exchange before the message is searched. */
 function answerById(exchange: OpenExchange, message: unknown, text: string, reading: Reading, skip: (reason: string) => unknown): void {
   const named = field(message, 'tool_call_ids') ?? [field(message, 'tool_call_id')];
   const ids: unknown[] = Array.isArray(named) ? named : [];
@@ -240,7 +243,7 @@ function settle(call: RecordedCall, text: string, reading: Reading): void {
   call.isError ||= reading.isFailure(text);
 }
 
-/** An unanswered submit at the end is how the run ended and not a call: it is removed, the model's text stays. */
+/** An unanswered submit at the end marks the end of the run rather than a call: it is removed, while the model's text stays. */
 function dropEnd(last: OpenExchange | undefined, reading: Reading, skip: (reason: string) => unknown): void {
   const [call, ...others] = last?.calls ?? [];
   if (!last || !call || others.length > 0 || call.result !== null || !reading.endsRun(call)) return;

@@ -1,4 +1,4 @@
-// Why a file is no recorded run, in one sentence: the field that is not what it must be, or the line at which its JSON ends.
+// Why a file is not a recorded run, in one sentence: the field that is wrong, or the line at which its JSON breaks.
 
 import { isObject } from '../isObject.ts';
 import { field, stringOf } from './reading.ts';
@@ -6,7 +6,7 @@ import { field, stringOf } from './reading.ts';
 const FORMATS =
   'lines of Claude Code, Codex, Copilot, pi or Gemini CLI, or one document of mini-swe-agent (with a list "messages"), SWE-agent ("history" or "trajectory"), Gemini CLI or ATIF ("steps")';
 
-/** Of a JSON document that no reader takes. */
+/** For a JSON document that no reader accepts. */
 export function refusalOf(document: unknown): string {
   if (!isObject(document)) return `not a recorded run: it is ${kindOf(document)}, and one is ${FORMATS}`;
   const wrong = wrongField(document);
@@ -32,7 +32,7 @@ function wrongField(document: Record<string, unknown>): string | null {
   return `its "trajectory_format" must begin with "mini-swe-agent" and is ${kindOf(document['trajectory_format'])}`;
 }
 
-/** Of a file that is no JSON, or of lines of JSON that no reader knows. */
+/** For a file that is not JSON, or for JSON lines in a format that no reader knows. */
 export function refusalOfText(text: string): string {
   if (text.trim() === '') return 'not a recorded run: the file is empty';
   const [first = ''] = text.trim().split('\n');
@@ -41,7 +41,7 @@ export function refusalOfText(text: string): string {
   return `not a recorded run: its JSON is broken at line ${brokenLine(text)}`;
 }
 
-/** The first line with which a text is no beginning of JSON any more; the last one where it only ends too early. */
+/** The first line that makes the text invalid as the beginning of JSON; the last line if it merely ends too early. */
 function brokenLine(text: string): number {
   const lines = text.split('\n');
   let [whole, broken] = [0, lines.length];
@@ -53,7 +53,7 @@ function brokenLine(text: string): number {
   return broken;
 }
 
-/** Whether JSON may begin so: what is wrong with it is its end. */
+/** Whether the text is a valid beginning of JSON and only its end is missing. */
 function isBeginning(text: string): boolean {
   try {
     JSON.parse(text);
@@ -75,7 +75,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A value as a sentence says it. */
+/** A value's kind, in words for a sentence. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';

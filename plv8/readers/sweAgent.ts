@@ -1,10 +1,10 @@
-// SWE-agent's .traj: {history, trajectory, info, replay_config}, some with a history only. The history is what the
-// model saw; the trajectory repeats it step by step and is read only if there is no history.
+// Reads SWE-agent's .traj: {history, trajectory, info, replay_config}, some with only a history. The history is what the model saw; the
+// trajectory repeats it step by step and is read only if there is no history.
 
 import { field, stringOf, toolName } from './reading.ts';
 import type { Reading, RecordedCall } from './reading.ts';
 
-/** First words of an action that are SWE-agent's own commands; everything else is for the shell. */
+/** First words of actions that are SWE-agent's own commands; all others are for the shell. */
 const commands = new Set([
   'append',
   'create',
@@ -97,7 +97,7 @@ function callsInAction(action: string): RecordedCall[] {
   return [{ ...call, result: null, isError: false }];
 }
 
-/** An edit concerns the open file; a command in text form names its file first, the editor's command after its subcommand. */
+/** An edit concerns the open file; other textual commands name the file first, and the editor's command names it after its subcommand. */
 function fileOf(call: RecordedCall, shown: string): string | null {
   if (call.name === 'edit' || call.name === 'insert' || call.name === 'append')
     return /\(Open file: (?!n\/a\))(.+)\)\n\(Current directory: /.exec(shown)?.[1] ?? null;

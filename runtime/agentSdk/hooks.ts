@@ -1,5 +1,5 @@
 // The hooks of the Claude Agent SDK, in this process: `query({ prompt, options: { hooks: ledgerHooks({ url }) } })`. What each does is in
-// harness/hooks.ts, as for the command. None of them throws, and none is waited for longer than a moment.
+// harness/hooks.ts, shared with the command. None of them throws, and the SDK waits only briefly for each.
 
 import { answerOf, hookInput, hooks, ownTool } from '../harness/hooks.ts';
 import type { Answer, HookInput, HookName, Said, Teller } from '../harness/hooks.ts';
@@ -13,20 +13,22 @@ import { planSave, taskCompleted, taskCreated } from './tasks.ts';
 export type LedgerHookOptions = LedgerAddress & {
   /** The project of the sessions (default: that of their directory), see projectOf(). */
   project?: string;
-  /** What tools did is read from the transcript, which a LedgerSessionStore keeps; see ledgerSession(). Default: hooks report it. */
+  /**
+   * Whether actions of tools are read from the transcript that a LedgerSessionStore keeps; see ledgerSession(). Default: hooks report them.
+   */
   isTranscriptKept?: boolean;
-  /** How long a hook is waited for, in milliseconds (default: 300). What the ledger says later, the next hook tells. */
+  /** How many milliseconds to wait for a hook (default: 300). What the ledger says after that is delivered by the next hook. */
   patience?: number;
-  /** Where a hook says what failed, in one line (default: stderr). */
+  /** Called with one line about what failed in a hook (default: writes it to stderr). */
   complain?: (line: string) => void;
 };
 
-/** Events whose answer can hold words for the model. */
+/** Events whose answer can hold text for the model. */
 type Speaking = 'SessionStart' | 'UserPromptSubmit' | 'PreToolUse' | 'PostToolUse' | 'PostToolUseFailure' | 'SubagentStart';
 type Silent = 'PreCompact' | 'SubagentStop' | 'Stop' | 'SessionEnd' | 'TaskCreated' | 'TaskCompleted';
 type Event = Speaking | Silent;
 
-/** As the SDK calls it: with an object of its own, which this takes from anybody. */
+/** The type of a hook as the SDK calls it. The input is validated, so it is declared unknown. */
 export type LedgerHook<Name extends Event> = (
   input: unknown,
   toolUseId?: string,
@@ -34,19 +36,19 @@ export type LedgerHook<Name extends Event> = (
 ) => Promise<Name extends Speaking ? Answer<Name> | Nothing : Nothing>;
 export type Nothing = { hookSpecificOutput?: never };
 
-/** The SDK's Options['hooks']. */
+/** For the SDK's Options['hooks']. */
 export type LedgerHooks = { [Name in Event]: Matcher<Name>[] };
 type Matcher<Name extends Event> = { matcher?: string; timeout?: number; hooks: LedgerHook<Name>[] };
 
 const PATIENCE_MS = 300;
-/** Of a session this much that came too late is told with its next hook. */
+/** How many late texts of a session are kept for its next hook. */
 const MAX_LATE = 10;
-/** So many hooks may be behind before others are given up at once. */
+/** How many hooks may be late before further ones are skipped at once. */
 const MAX_BEHIND = 100;
-/** In seconds, and far above patience: the SDK never has to break one off. */
+/** In seconds, far above `patience`, so that the SDK never has to abort a hook. */
 const SDK_TIMEOUT = 30;
 
-/** The hooks of a program; one ledger and one pool serve all of its sessions, and the tools of ledgerTools(). */
+/** The hooks of a program. One ledger and one pool serve all of its sessions, and the tools of ledgerTools(). */
 export function ledgerHooks(options: LedgerHookOptions = {}): LedgerHooks {
   const runner = new Runner(options);
   const on = <Name extends Event>(name: Name, matcher?: string): Matcher<Name>[] => [
@@ -59,7 +61,7 @@ export function ledgerHooks(options: LedgerHookOptions = {}): LedgerHooks {
   return {
     SessionStart: on('SessionStart'),
     UserPromptSubmit: on('UserPromptSubmit'),
-    PreToolUse: on('PreToolUse', 'Edit|MultiEdit|Write|NotebookEdit|mcp__.*'), // of tools that are ours: whose call it is
+    PreToolUse: on('PreToolUse', 'Edit|MultiEdit|Write|NotebookEdit|mcp__.*'), // for our own tools: to know which session's call it is
     PostToolUse: on('PostToolUse'),
     PostToolUseFailure: on('PostToolUseFailure'),
     PreCompact: on('PreCompact'),
@@ -85,7 +87,7 @@ const hookOf: Record<Exclude<Event, 'TaskCreated' | 'TaskCompleted'>, HookName> 
   SessionEnd: 'session-end',
 };
 const speaking = new Set<Event>(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SubagentStart']);
-/** Whose words the main conversation hears, and so what came too late for it. */
+/** Events whose text reaches the main conversation, and which therefore also deliver texts that came too late. */
 const catchingUp = new Set<Event>(['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure']);
 
 type Asked = { event: Event; input: HookInput; session: Session; teller: Teller; whole: Record<string, unknown> };
@@ -93,13 +95,13 @@ type Asked = { event: Event; input: HookInput; session: Session; teller: Teller;
 class Runner {
   readonly #options: LedgerHookOptions;
   readonly #sessions: Sessions;
-  /** Hooks that were given up, and go on. */
+  /** Hooks that are no longer waited for and are still running. */
   #behind = 0;
 
   constructor(options: LedgerHookOptions) {
     this.#options = options;
     this.#sessions = sessionsAt(options);
-    // The first hook comes soon, and is not to wait for a connection. What fails is said there.
+    // The first hook comes soon and should not have to wait for a connection. That hook reports any failure.
     this.#sessions.ledger.open().catch(() => {});
   }
 
@@ -134,7 +136,7 @@ class Runner {
   #answer(event: Event, session: Session, input: HookInput, said: Said): object {
     const late: string[] = [];
     if (catchingUp.has(event) && input.agent_id === undefined) {
-      if (event !== 'SessionStart') late.push(session.afterCompaction); // which tells the same itself
+      if (event !== 'SessionStart') late.push(session.afterCompaction); // the hook of SessionStart says the same itself
       late.push(...session.late.splice(0));
       session.afterCompaction = '';
     }
@@ -142,12 +144,15 @@ class Runner {
     return answerOf(event, { ...said, context: [...late, said.context].filter((text) => text !== '').join('\n\n') }) ?? {};
   }
 
-  /** What a hook says, if it does soon; else nothing, and it goes on. Where others are behind, nobody waits for one more. */
+  /**
+   * The hook's answer, if it comes in time; otherwise the hook continues without an answer. While others are late, nobody waits for
+   * another.
+   */
   async #inTime(asked: Asked): Promise<Said> {
     if (this.#behind >= MAX_BEHIND) throw new Error('the database does not answer, and many hooks are waiting for it: this one is skipped');
     const work = this.#work(asked);
     let timer: NodeJS.Timeout | undefined;
-    // A change is checked also while another session's hook is behind.
+    // A change is checked even while another session's hook is late.
     const patience = this.#behind > 0 && asked.event !== 'PreToolUse' ? 0 : (this.#options.patience ?? PATIENCE_MS);
     const isLate = new Promise<null>((resolve) => (timer = setTimeout(resolve, patience, null)));
     try {
@@ -165,14 +170,14 @@ class Runner {
     );
   }
 
-  /** What it says too late is told with the next hook: it counts as told. */
+  /** Keeps a text that came too late for the next hook, because the ledger counts it as told. */
   async #follow({ event, input, session }: Asked, work: Promise<Said>): Promise<void> {
     try {
       const { context } = await work;
       if (context !== '' && event !== 'SubagentStart' && input.agent_id === undefined && session.late.length < MAX_LATE)
         session.late.push(context);
     } catch {
-      // It was said that it does not answer.
+      // It was already reported that the database does not answer.
     } finally {
       this.#behind--;
     }
@@ -192,7 +197,7 @@ class Runner {
     await run(hookOf[event]);
     if (begins) session.isBegun = true;
     if (event === 'UserPromptSubmit') this.#sessions.works(session, db, workItemId);
-    // It goes on by itself while something runs in the background, or is to wake it.
+    // The session continues on its own while something runs in the background or is scheduled to wake it.
     const goesOn = ['background_tasks', 'session_crons'].some((key) => Array.isArray(whole[key]) && whole[key].length > 0);
     if (event === 'SessionEnd' || (event === 'Stop' && !goesOn)) session.rest();
     if (event === 'Stop' && !goesOn) await db.harness.rows('journal_session_status', workItemId, 'paused');

@@ -17,7 +17,7 @@ export type { LedgerToolOptions, LedgerTools } from './tools.ts';
 
 export type LedgerSessionOptions = Omit<SessionStoreOptions, 'isLive'> & Omit<LedgerHookOptions, 'isTranscriptKept'>;
 
-/** Options of query(), to be spread. What is not an option of it is not spread: close(), and the same for `await using`. */
+/** Options for query(), to be spread. close() and the `await using` support are not enumerable, so they are not spread. */
 export type LedgerSession = {
   sessionStore: LedgerSessionStore;
   hooks: LedgerHooks;
@@ -27,12 +27,12 @@ export type LedgerSession = {
 export type Closable = { close(): Promise<void>; [Symbol.asyncDispose](): Promise<void> };
 
 /**
- * The ledger for sessions of the SDK: `url` of the database (default: DATABASE_URL, else the embedded one) and `schema`, or `ledger`, an open
- * one. close() reads what is left; a program that ends without it leaves that to a worker.
+ * The ledger for sessions of the SDK: `url` of the database (default: DATABASE_URL, otherwise the embedded one) and `schema`, or `ledger`,
+ * an open one. close() reads the rest of the transcripts; if a program ends without calling it, a worker does so.
  */
 export function ledgerSession(options: LedgerSessionOptions = {}): LedgerSession & Closable {
   const sessionStore = new LedgerSessionStore({ ...options, isLive: false });
-  const mcpServers = { 'work-ledger': ledgerTools(options) }; // the name by which hooks know our own calls
+  const mcpServers = { 'work-ledger': ledgerTools(options) }; // the name by which hooks recognise our own calls
   const session: LedgerSession = { sessionStore, hooks: ledgerHooks({ ...options, isTranscriptKept: true }), mcpServers };
   const close = async (): Promise<void> => {
     await mcpServers['work-ledger'].instance.close();

@@ -1,4 +1,4 @@
-// A ledger that is opened when it is needed, once for a process, and that holds no program which is done.
+// A ledger that is opened when it is first used, once per process, and does not keep a finished program from ending.
 
 import { findDatabase, schemaOn } from '../install/findLedger.ts';
 import { withConnection } from '../ledger/connection.ts';
@@ -7,7 +7,7 @@ import type { LedgerClient } from '../client.ts';
 import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 
-/** `url`: of the database (default: DATABASE_URL, else the embedded one); or `ledger`: one that is open, which its owner closes. */
+/** `url`: address of the database (default: DATABASE_URL, otherwise the embedded one); or `ledger`: an open ledger, closed by its owner. */
 export type LedgerAddress = { url?: string; schema?: string; ledger?: LedgerClient };
 
 const MAX_CONNECTIONS = 4;
@@ -26,21 +26,24 @@ export class LazyLedger {
     return work((await this.open()).db);
   }
 
-  /** `url`: to listen to; null: it was given open. */
+  /** `url`: the address to listen at; null if the ledger was given open. */
   open(): Promise<{ db: Db; url: string | null }> {
     const opening = (this.#opening ??= this.#open());
     opening.catch(() => {
-      if (this.#opening === opening) this.#opening = undefined; // the next one tries again
+      if (this.#opening === opening) this.#opening = undefined; // the next call tries again
     });
     return opening;
   }
 
-  /** One more uses it: close() is called as often. */
+  /** Adds a user; each must call close() once. */
   hold(): void {
     this.#users++;
   }
 
-  /** Closes it with its last user, unless it was given; using it again opens it again. Whether it did. */
+  /**
+   * Closes the ledger with its last user, unless it was given open; it is opened again if used again. Returns whether that was the last
+   * user.
+   */
   async close(): Promise<boolean> {
     if (this.#users > 0) this.#users--;
     if (this.#users > 0) return false;
@@ -62,7 +65,7 @@ export class LazyLedger {
 const byAddress = new Map<string, LazyLedger>();
 const byDb = new WeakMap<Db, LazyLedger>();
 
-/** The one of this process. */
+/** The instance for this address in this process. */
 export function ledgerAt({ url, schema, ledger }: LedgerAddress): LazyLedger {
   if (ledger) {
     const there = byDb.get(dbOf(ledger)) ?? new LazyLedger({ ledger });

@@ -1,5 +1,5 @@
-// The shapes of the Claude Agent SDK (0.3.332, sdk.d.ts) that are met here. Written down, so that nobody needs the SDK who does not use it;
-// test/long/agentSdk.test.ts holds them against the real ones.
+// The types of the Claude Agent SDK (0.3.332, sdk.d.ts) that are used here. They are copied so that programs that do not use the SDK need
+// not install it; test/long/agentSdk.test.ts compares them with the real ones.
 
 export type SessionKey = { projectKey: string; sessionId: string; subpath?: string };
 

@@ -1,4 +1,4 @@
-// The SessionStore of the Claude Agent SDK in a ledger: transcripts kept as they come, and read into turns and calls soon after.
+// The SessionStore of the Claude Agent SDK in a ledger: transcripts are stored as they arrive, and read into turns and calls soon after.
 
 import { createHash, randomUUID } from 'node:crypto';
 
@@ -14,29 +14,32 @@ import type { FoldSessionSummary, SessionKey, SessionStore, SessionStoreEntry, S
 export type SessionStoreOptions = LedgerAddress & {
   /** The project of the sessions (default: that of their directory), see projectOf(). */
   project?: string;
-  /** Entries keep what looks like a secret, so that they come back exactly as they were. Turns and calls never do. */
+  /** Whether entries keep what looks like a secret, so that they are returned exactly as they were. Turns and calls never keep it. */
   keepSecrets?: boolean;
-  /** False: ledgerHooks() say when a session works and when it rests. Default: it works for five minutes from each append on. */
+  /**
+   * False: ledgerHooks() report when a session is working and when it rests. Default: it counts as working for five minutes after each
+   * append.
+   */
   isLive?: boolean;
-  /** The SDK's own; default: that of the SDK that is installed beside this package, if one is. */
+  /** The SDK's function; default: that of the SDK installed next to this package, if any. */
   foldSessionSummary?: FoldSessionSummary;
 };
 
-/** How long after an append what it says is read: what comes with it is read with it. */
+/** How long after an append it is read, so that appends in quick succession are read together. */
 const READ_AFTER_MS = 50;
-/** How long after a ledger could not be opened it is tried again. */
+/** How long to wait before opening a ledger again after a failure. */
 const REOPEN_AFTER_MS = 5000;
-/** A reader that has nothing to do is made anew later. */
+/** How long an idle reader is kept; it is created again when needed. */
 const FORGET_AFTER_MS = 60_000;
 
 /** What this process knows of a transcript. */
 type Own = {
   key: SessionKey;
-  /** That of the directory that its entries name first. */
+  /** The project of the first directory that its entries name. */
   project: Promise<string> | undefined;
-  /** Appends one after the other. */
+  /** Appends run one after the other. */
   last: Promise<unknown>;
-  /** The summary of the entries up to `seq`; null: none is folded. */
+  /** The summary of the entries up to `seq`; null: none has been folded. */
   folded: { seq: number; summary: SessionSummaryEntry | undefined } | null;
   reader: TranscriptReader | undefined;
   reading: Promise<void> | undefined;
@@ -49,7 +52,7 @@ export class LedgerSessionStore implements SessionStore {
   readonly #options: SessionStoreOptions;
   readonly #isLive: boolean;
   readonly #own = new Map<string, Own>();
-  /** The work items of the sessions that were appended to here. */
+  /** The work items of the sessions that this store appended to. */
   readonly #sessions = new Set<string>();
   #fold: Promise<FoldSessionSummary | null> | undefined;
   #isClosed = false;
@@ -61,14 +64,14 @@ export class LedgerSessionStore implements SessionStore {
     this.#ledger.hold();
   }
 
-  /** Appends entries; one that has a uuid is there once, however often it is appended. */
+  /** Appends entries; one with a uuid is stored once, however often it is appended. */
   async append(key: SessionKey, entries: SessionStoreEntry[]): Promise<void> {
     checkKey(key);
     if (entries.length === 0) return;
     const own = this.#ownOf(key);
-    clearTimeout(own.timer); // it is not forgotten while something of it is under way
+    clearTimeout(own.timer); // the transcript is not forgotten while it is being appended to
     const lines = entries.map((entry) => JSON.stringify(entry));
-    // An entry without a uuid is appended each time that it comes, but once if the answer of the database is lost.
+    // An entry without a uuid is stored each time it is appended, but only once if the database's answer is lost and the call is repeated.
     const call = randomUUID();
     const batch = {
       lines,
@@ -95,7 +98,7 @@ export class LedgerSessionStore implements SessionStore {
     return listed.filter(({ subpath }) => subpath === null).map(({ session_id: sessionId, mtime }) => ({ sessionId, mtime }));
   }
 
-  /** Those whose summary goes to their end: the SDK folds the others itself. */
+  /** Only the summaries that cover all entries; the SDK folds the others itself. */
   async listSessionSummaries(projectKey: string): Promise<SessionSummaryEntry[]> {
     const listed = await this.#ledger.use((db) => db.transcripts.list(projectKey, null));
     return listed.flatMap(({ session_id: sessionId, subpath, mtime, summary }) =>
@@ -103,7 +106,10 @@ export class LedgerSessionStore implements SessionStore {
     );
   }
 
-  /** Erases a session with all that was made of it, or one subagent's transcript: for roles that may erase. Nothing can be appended to it any more. */
+  /**
+   * Erases a session with everything made from it, or one subagent's transcript; for roles that may erase. Nothing can be appended to it
+   * afterwards.
+   */
   async delete(key: SessionKey): Promise<void> {
     checkKey(key);
     for (const own of this.#own.values()) {
@@ -118,22 +124,22 @@ export class LedgerSessionStore implements SessionStore {
     return listed.flatMap(({ subpath }) => subpath ?? []);
   }
 
-  /** Waits until what was appended is read into turns and calls. */
+  /** Waits until everything that was appended has been read into turns and calls. */
   async understood(): Promise<void> {
     await Promise.all([...this.#own.values()].map((own) => this.#settle(own)));
   }
 
-  /** Reads what is left, and pauses the sessions that were appended to here: they can be resumed. */
+  /** Reads what is left, and pauses the sessions that this store appended to; they can be resumed. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     await this.understood();
-    // One that somebody completed stays so.
+    // A session that someone completed stays completed.
     for (const id of this.#sessions) await this.#ledger.use((db) => db.journal.sessionStatus(id, 'paused')).catch(() => {});
     this.#sessions.clear();
     for (const { timer } of this.#own.values()) clearTimeout(timer);
     this.#own.clear();
-    if (await this.#ledger.close()) sessionsAt(this.#options).rest(); // nothing keeps them alive any more
+    if (await this.#ledger.close()) sessionsAt(this.#options).rest(); // nothing keeps them alive any longer
   }
 
   async #append(db: Db, own: Own, entries: SessionStoreEntry[], batch: { lines: string[]; uuids: string[] }): Promise<void> {
@@ -141,7 +147,7 @@ export class LedgerSessionStore implements SessionStore {
     const project = await this.#projectOf(own, entries);
     for (let tries = 0; ; tries++) {
       const of = own.folded ?? { seq: 0, summary: undefined };
-      // Where others append all the time, it goes without: the SDK folds what has no summary.
+      // If others keep appending, the summary is left out: the SDK folds sessions without one.
       const summary = fold && tries < 5 ? foldedOn(fold, of.summary, own.key, entries) : null;
       const answer = await db.transcripts.append(own.key, batch, {
         project,
@@ -150,7 +156,7 @@ export class LedgerSessionStore implements SessionStore {
         keepSecrets: this.#options.keepSecrets ?? false,
       });
       if (!answer.is_stale) {
-        // A retry adds nothing: it is not to be folded twice.
+        // A retry adds nothing and must not be folded twice.
         if (answer.appended > 0 || summary === null) own.folded = summary && { seq: answer.last_seq, summary };
         return;
       }
@@ -158,7 +164,7 @@ export class LedgerSessionStore implements SessionStore {
     }
   }
 
-  /** Said here, where the session's directory is: whoever reads the transcript may be on another host. */
+  /** Determined here, where the session's directory is: the transcript may be read on another host. */
   async #projectOf(own: Own, entries: SessionStoreEntry[]): Promise<string | null> {
     if (this.#options.project !== undefined) return this.#options.project;
     const cwd = entries.map((entry) => entry['cwd']).find((each) => typeof each === 'string' && each.startsWith('/')) as string | undefined;
@@ -166,7 +172,7 @@ export class LedgerSessionStore implements SessionStore {
     return (await own.project) ?? null;
   }
 
-  /** What is to be folded upon: what somebody else stored, else all entries. */
+  /** What to fold onto: the summary that another process stored, or else all entries. */
   async #foldedUntil(
     db: Db,
     key: SessionKey,
@@ -208,7 +214,7 @@ export class LedgerSessionStore implements SessionStore {
     if (own.reading || !own.isBehind) return own.reading ?? Promise.resolve();
     clearTimeout(own.timer);
     own.reading = (async () => {
-      // Appending never fails because of this: whoever looks next reads what is left.
+      // An append never fails because of this; the next reader reads what is left.
       let wait = 0;
       while (own.isBehind) {
         own.isBehind = false;
@@ -238,7 +244,7 @@ export class LedgerSessionStore implements SessionStore {
 
 const nameOf = ({ projectKey, sessionId, subpath }: SessionKey): string => JSON.stringify([projectKey, sessionId, subpath]);
 
-/** Null: the fold fails on what is stored, or on an entry, and the SDK makes the summary itself. */
+/** Null if folding fails on what is stored or on an entry; the SDK then makes the summary itself. */
 function foldedOn(
   fold: FoldSessionSummary,
   before: SessionSummaryEntry | undefined,
@@ -258,7 +264,7 @@ async function allOf(db: Db, key: SessionKey): Promise<SessionStoreEntry[]> {
   return entries;
 }
 
-/** Of the SDK that the program itself uses; null: there is none beside this package, or an older one. */
+/** The function of the SDK that the program uses; null if none is installed next to this package, or only an older one. */
 async function foldOfSdk(): Promise<FoldSessionSummary | null> {
   try {
     const name = '@anthropic-ai/claude-agent-sdk';
@@ -276,6 +282,6 @@ function checkKey({ projectKey, sessionId, subpath }: SessionKey): void {
       throw new TypeError('a key of a session has a projectKey and a sessionId, texts without U+0000 and lone surrogates');
 }
 
-/** As it is, or what stands for it where an index does not take it. */
+/** The uuid itself, or a hash of it if it cannot be indexed. */
 const uuidOf = (uuid: unknown): string =>
   typeof uuid === 'string' && /^[\w-]{1,200}$/.test(uuid) ? uuid : `#${createHash('sha256').update(JSON.stringify(uuid)).digest('hex')}`;

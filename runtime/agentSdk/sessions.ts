@@ -9,9 +9,9 @@ import type { LazyLedger, LedgerAddress } from './lazyLedger.ts';
 import { planAnew } from './tasks.ts';
 import type { Plan } from './tasks.ts';
 
-/** Of this many sessions, and calls under way, it is known whose they are. */
+/** How many sessions, and how many calls in progress with their sessions, are remembered. */
 const MAX_KNOWN = 1000;
-/** A session is alive so long after its last hook, while no Stop was seen: its program may have been broken off. */
+/** How long a session counts as alive after its last hook if it has not stopped: its program may have been killed. */
 const ALIVE_MS = 30 * 60_000;
 
 export type Session = {
@@ -21,11 +21,11 @@ export type Session = {
   item: Promise<string> | undefined;
   /** The item of its last hook or call. */
   lastItemId: string | undefined;
-  /** It was told how things stand. */
+  /** Whether it has been told the state of the work. */
   isBegun: boolean;
-  /** What came too late for its hook, for the next one. */
+  /** Texts that came too late for their hook, for the next one. */
   late: string[];
-  /** Where it stands, for when its conversation was made short; empty: there is nothing to tell. */
+  /** The state of the work, to be told after its conversation is compacted; empty if there is nothing to tell. */
   afterCompaction: string;
   plan: Plan;
   isWorking: boolean;
@@ -44,7 +44,7 @@ export class Sessions {
     this.ledger = ledger;
   }
 
-  /** The session that a hook tells of. Throws UsageError. */
+  /** The session of a hook's input. Throws UsageError. */
   seen(id: string | undefined, directory: string | undefined, project: string | undefined): Session {
     if (!id) throw new UsageError('the hook input has no session id');
     const session = this.#sessions.get(id) ?? {
@@ -67,7 +67,7 @@ export class Sessions {
     return session;
   }
 
-  /** Whose call it is that the tools are asked for next. */
+  /** Records which session's call the tools will be asked to run next. */
   callSeen(toolUseId: string, session: Session): void {
     put(this.#calls, toolUseId, session.id);
   }
@@ -81,12 +81,14 @@ export class Sessions {
     return this.#sessions.get((typeof toolUseId === 'string' ? this.#calls.get(toolUseId) : undefined) ?? '');
   }
 
-  /** The one that was seen last. */
+  /** The session that was seen last. */
   last(): Session | undefined {
     return this.#sessions.get(this.#last ?? '');
   }
 
-  /** Its work item; `isNew`: looked for again, which counts as a heartbeat, and opened anew if somebody ended it meanwhile. */
+  /**
+   * The session's work item. `isNew`: looks it up again, which counts as a heartbeat and reopens it if someone ended it in the meantime.
+   */
   async itemOf(session: Session, isNew = false): Promise<{ db: Db; workItemId: string }> {
     const { db } = await this.ledger.open();
     if (isNew) session.item = undefined;
@@ -101,7 +103,7 @@ export class Sessions {
     return { db, workItemId };
   }
 
-  /** Whoever has this item looks for another with the next hook or call. */
+  /** Sessions with this item look up another with their next hook or call. */
   over(workItemId: string): void {
     for (const session of this.#sessions.values()) {
       const { item } = session;
@@ -112,7 +114,7 @@ export class Sessions {
     }
   }
 
-  /** It works until rest() is called, or no hook was seen for `aliveMs`: it counts as alive without one. */
+  /** Marks the session as working until rest() is called or no hook was seen for `aliveMs`; meanwhile it counts as alive without hooks. */
   works(session: Session, db: Db, workItemId: string, aliveMs = ALIVE_MS): void {
     session.rest();
     session.isWorking = true;
@@ -126,12 +128,12 @@ export class Sessions {
     };
   }
 
-  /** Nothing of them is kept alive any more. */
+  /** Stops keeping the sessions alive. */
   rest(): void {
     for (const session of this.#sessions.values()) session.rest();
   }
 
-  /** The project of a directory of this host. */
+  /** The project of a directory on this host. */
   projectAt(directory: string): Promise<string> {
     const named = this.#projects.get(directory) ?? projectOf(directory);
     this.#projects.set(directory, named);
@@ -143,12 +145,12 @@ export class Sessions {
   }
 }
 
-/** Its item is looked for again by the next hook. */
+/** Makes the next hook look up the session's item again. */
 export function forget(session: Session, item = session.item): void {
   if (session.item === item) session.item = undefined;
 }
 
-/** As the newest; returns what falls out for it. */
+/** Puts a value last, as the newest; returns the oldest value if it was dropped to make room. */
 function put<Value>(map: Map<string, Value>, key: string, value: Value): Value | undefined {
   map.delete(key);
   map.set(key, value);
@@ -161,7 +163,7 @@ function put<Value>(map: Map<string, Value>, key: string, value: Value): Value |
 
 const byLedger = new WeakMap<LazyLedger, Sessions>();
 
-/** Those of a ledger in this process. */
+/** The sessions of a ledger in this process. */
 export function sessionsAt(address: LedgerAddress): Sessions {
   const ledger = ledgerAt(address);
   const there = byLedger.get(ledger) ?? new Sessions(ledger);

@@ -1,25 +1,25 @@
-// The list of tasks that a model of the SDK keeps, as the plan of its session.
+// Keeps the task list of an SDK model as the plan of its session.
 
 import type { Db } from '../ledger/db.ts';
 import type { PlanItem } from '../ledger/entries.ts';
 import { UsageError } from '../ledger/errors.ts';
 
 /**
- * In the order of the list, by the id of each task, or `recorded N` of one that another process saw made. `isNew`: changed since it was
- * recorded. `before`: reads what was recorded of the session before this process saw a task of it.
+ * `tasks`: in list order, by the id of each task, or by `recorded N` if another process saw it created. `isNew`: changed since it was
+ * recorded. `before`: reads what was recorded of the session before this process saw any task of it.
  */
 export type Plan = { tasks: Map<string, Omit<PlanItem, 'n'>>; isNew: boolean; before: Promise<void> | undefined };
 type Ledger = Pick<Db, 'harness' | 'planItems'>;
 
-/** As many as a plan has. */
+/** The maximum number of items of a plan. */
 const MAX_ITEMS = 100;
 
 const isLeft = ({ state }: Omit<PlanItem, 'n'>): boolean => state === 'open' || state === 'doing';
-/** A plan has its items in one line each, and not all of a long one. */
+/** Compares texts as plans store them: on one line each, and cut if long. */
 const isSame = (one: string, other: string): boolean => start(one) === start(other);
 const start = (text: string): string => text.trim().replaceAll(/\s+/g, ' ').slice(0, 500);
 
-/** A task more: recorded with the next thing that happens, so that a list is one plan and not one for each of its lines. */
+/** Adds a task. It is recorded with the session's next event, so that a list becomes one plan rather than one for each of its lines. */
 export function taskCreated(plan: Plan, input: Record<string, unknown>): void {
   const { id, text } = taskIn(input);
   if (plan.tasks.size >= MAX_ITEMS && !plan.tasks.has(id)) return;
@@ -27,7 +27,7 @@ export function taskCreated(plan: Plan, input: Record<string, unknown>): void {
   plan.isNew = true;
 }
 
-/** A step that says so. A task of which nothing is known stands in no plan, but the step stands. */
+/** Appends a step for a completed task. An unknown task is in no plan, but the step is appended. */
 export async function taskCompleted(ledger: Ledger, sessionId: string, plan: Plan, input: Record<string, unknown>): Promise<void> {
   const { id, text } = taskIn(input);
   await takeUp(ledger, sessionId, plan);
@@ -40,7 +40,7 @@ export async function taskCompleted(ledger: Ledger, sessionId: string, plan: Pla
   if (task) task.state = 'done';
 }
 
-/** The session goes on with other work, which has no plan yet: the list is its plan, too, if something of it is open. */
+/** The session continues with other work, which has no plan yet: the list becomes its plan too, if part of it is open. */
 export function planAnew(plan: Plan): void {
   plan.isNew = [...plan.tasks.values()].some(isLeft);
 }
@@ -49,7 +49,7 @@ export function planAnew(plan: Plan): void {
 export async function planSave(ledger: Ledger, sessionId: string, plan: Plan): Promise<void> {
   if (!plan.isNew) return;
   await takeUp(ledger, sessionId, plan);
-  if (!plan.isNew) return; // by another hook meanwhile
+  if (!plan.isNew) return; // another hook has saved it
   plan.isNew = false;
   try {
     await ledger.harness.rows('ledger_append', sessionId, 'plan', '', null, null, null, null, JSON.stringify([...plan.tasks.values()]));
@@ -59,7 +59,7 @@ export async function planSave(ledger: Ledger, sessionId: string, plan: Plan): P
   }
 }
 
-/** A session that was resumed goes on with its plan: what was recorded stands before what this process saw made. */
+/** A resumed session continues its plan: recorded items come before those that this process saw created. */
 function takeUp(ledger: Ledger, sessionId: string, plan: Plan): Promise<void> {
   return (plan.before ??= readBefore(ledger, sessionId, plan).catch((error: unknown) => {
     plan.before = undefined;

@@ -1,5 +1,6 @@
-// The ledger's tools for the Claude Agent SDK, in this process: `query({ prompt, options: { mcpServers: { 'work-ledger': ledgerTools() } } })`.
-// They act as the session that calls them, which the hooks of ledgerHooks() see.
+// The ledger's tools for the Claude Agent SDK, in this process:
+// `query({ prompt, options: { mcpServers: { 'work-ledger': ledgerTools() } } })`. They act as the session that calls them, which the hooks
+// of ledgerHooks() see.
 
 import { randomUUID } from 'node:crypto';
 
@@ -16,15 +17,15 @@ import type { LedgerAddress } from './lazyLedger.ts';
 export type LedgerToolOptions = LedgerAddress & {
   /** The project of the sessions (default: that of their directory), see projectOf(). */
   project?: string;
-  /** Whose tools they are, where no hook tells: the id of the session (`sessionId`, `resume`). */
+  /** The id of the session (`sessionId`, `resume`) that the tools act for if no hook tells. */
   session?: string;
 };
 
-/** The shape of the SDK's McpSdkServerConfigWithInstance. */
+/** The type of the SDK's McpSdkServerConfigWithInstance. */
 export type LedgerTools = {
   type: 'sdk';
   name: string;
-  // The SDK declares a class with private members, and calls connect() alone: nothing else could be given for it.
+  // The SDK declares a class with private members, but calls only connect(); no other type would be accepted.
   // oxlint-disable-next-line typescript/no-explicit-any
   instance: any;
 };
@@ -32,14 +33,14 @@ export type LedgerTools = {
 type Take = (message: JSONRPCMessage, extra?: MessageExtraInfo) => void;
 type Serving = { service: Service; updates: () => Promise<Updates> | undefined };
 
-/** What the SDK connects to for each query: unlike a server of the protocol it takes any number of them, also at once. */
+/** What the SDK connects to for each query. Unlike a protocol server, it accepts any number of connections, even at the same time. */
 class InProcessServer {
   readonly #options: LedgerToolOptions;
-  /** Of calls that no hook saw, in a program without hooks. */
+  /** The session for calls that no hook saw, in a program without hooks. */
   readonly #own = `agent-sdk:${randomUUID()}`;
   #serving: Promise<Serving> | undefined;
   readonly #connected = new Set<Transport>();
-  /** Sessions that no hook tells of, by their work: alive while a query is connected. */
+  /** Sessions without hooks, with their work: alive while a query is connected. */
   readonly #kept = new Map<Session, string>();
 
   constructor(options: LedgerToolOptions) {
@@ -64,7 +65,7 @@ class InProcessServer {
     for (const message of early) transport.onmessage?.(...message);
   }
 
-  /** Ends what waits, and every connection. */
+  /** Ends waiting calls, and closes every connection. */
   async close(): Promise<void> {
     const closing = this.#serving;
     this.#serving = undefined;
@@ -89,7 +90,7 @@ class InProcessServer {
     let updates: Promise<Updates> | undefined;
     const updatesOf = (): Promise<Updates> =>
       (updates ??= opened().catch((error: unknown) => {
-        updates = undefined; // the next one tries again
+        updates = undefined; // the next call tries again
         throw error;
       }));
     const { session: named, project } = this.#options;
@@ -112,7 +113,7 @@ class InProcessServer {
       },
     );
     sessions.ledger.hold();
-    updatesOf().catch(() => {}); // so that they are there when the first client asks; what fails is said to whoever needs it
+    updatesOf().catch(() => {}); // so that they are ready for the first client; callers get the error
     return { service, updates: () => updates };
   }
 

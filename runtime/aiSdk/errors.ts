@@ -1,4 +1,4 @@
-// What an error of the AI SDK means to whoever works: its class, and when to ask again. Known by names: the SDK need not be there.
+// Maps an error of the AI SDK to its class and retry delay. Errors are recognised by name, because the SDK may not be installed.
 
 import { inspect } from 'node:util';
 
@@ -45,14 +45,14 @@ export function tell(error: unknown): Told {
 }
 
 function classByName(name: string, message: string, status: number | null): ModelErrorClass | undefined {
-  // It could not connect.
+  // The connection failed.
   if (name === 'AI_APICallError' && status === null) return 'transport';
-  // The server broke off.
+  // The server ended the stream early.
   if (name === 'AI_InvalidResponseDataError' && /ended without/i.test(message)) return 'transport';
   return Object.hasOwn(named, name) ? named[name] : undefined;
 }
 
-/** Whatever was thrown: also what is no JSON is told. */
+/** Describes anything that may be thrown, even if it cannot be written as JSON. */
 function jsonOf(error: object): string {
   try {
     return JSON.stringify(error);
@@ -61,7 +61,7 @@ function jsonOf(error: object): string {
   }
 }
 
-/** The words of other providers than Anthropic for the same. */
+/** Classifies the error codes of providers other than Anthropic. */
 function classOf(status: number | null, type: string, code: string, message: string): ModelErrorClass {
   const both = `${type} ${code}`;
   if (/insufficient_quota|billing|invalid_api_key|account_deactivated/.test(both)) return 'authentication';
@@ -77,7 +77,7 @@ function classOf(status: number | null, type: string, code: string, message: str
   return classOfAnswer(status, type, code, message);
 }
 
-/** What a provider says of it: {error: {type, code}}, or the same without a level, or a status in words (Google). */
+/** A provider's error details: {error: {type, code}}, the same without the outer level, or a textual status (Google). */
 function detailsOf(error: Record<string, unknown>, body: string): { type: string; code: string } {
   const given = isObject(error['data']) ? error['data'] : (jsonIn(body) ?? error);
   const { type, code, status } = isObject(given['error']) ? given['error'] : given;
@@ -94,7 +94,7 @@ function jsonIn(body: string): Record<string, unknown> | null {
   }
 }
 
-/** Google says in the body when to ask again. */
+/** The retry delay, which Google puts in the body. */
 function delayIn(body: string): number | null {
   const found = /"retryDelay":\s*"(\d+(?:\.\d+)?)s"/.exec(body);
   return found ? Number(found[1]) : null;

@@ -1,4 +1,4 @@
-// What a model of the AI SDK streams, as the stream events of the Messages API.
+// Converts the stream of an AI SDK model to stream events of the Messages API.
 
 import type {
   LanguageModelV4FinishReason,
@@ -23,7 +23,7 @@ type Block = {
   isWhole: boolean;
 };
 
-/** The events of a whole message. Throws what the stream tells as an error, Unmappable for content that no request could send back. */
+/** The events of a whole message. Throws errors that the stream reports, and Unmappable for content that no request could send back. */
 export async function* eventsOf(stream: AsyncIterable<Part>, modelId: string): AsyncGenerator<Event> {
   const message = new Streamed(modelId);
   for await (const part of stream) yield* message.take(part);
@@ -33,9 +33,9 @@ class Streamed {
   #start: { id: string; model: string };
   #hasStarted = false;
   #blocks: Block[] = [];
-  /** Those that may still grow, by kind and id: the same id may come again when one has ended. */
+  /** Blocks that may still grow, by kind and id; an id may be used again after a block has ended. */
   #open = new Map<string, Block>();
-  /** Sources that came before any text. */
+  /** Sources that arrived before any text. */
   #sources: unknown[] = [];
 
   constructor(modelId: string) {
@@ -135,7 +135,7 @@ class Streamed {
   *#call(id: string, part: { toolName: string; providerExecuted?: boolean; inputEncoding?: 'json' | 'text'; providerMetadata?: Metadata }) {
     if (part.providerExecuted)
       throw new Unmappable(`the provider ran ${part.toolName} itself, which cannot be sent back in a later request`);
-    // Where the beginning is no JSON, all of it comes with the call.
+    // If the beginning of the input is not JSON, the whole input comes with the call.
     const key = part.inputEncoding === 'text' ? `text of call ${id}` : `call ${id}`;
     yield* this.#begin(key, 'tool_use', part.providerMetadata, { id, name: part.toolName, input: {} });
   }
@@ -147,7 +147,7 @@ class Streamed {
     yield this.#delta(block, { type: 'input_json_delta', partial_json: json });
   }
 
-  /** A call as a whole, of which its input may have come before, bit by bit. */
+  /** A complete call, whose input may have arrived in pieces before. */
   *#called(part: Extract<Part, { type: 'tool-call' }>): Generator<Event> {
     const { toolCallId: id, input } = part;
     const isBegun = (): string | undefined => [`call ${id}`, `text of call ${id}`].find((key) => this.#open.has(key));
@@ -156,7 +156,7 @@ class Streamed {
     const block = this.#open.get(key);
     const written = block?.input ?? '';
     if (input.startsWith(written)) yield* this.#write(key, input.slice(written.length));
-    else if (block) yield this.#delta(block, { type: 'input_json', json: input }); // the call counts, not how it came
+    else if (block) yield this.#delta(block, { type: 'input_json', json: input }); // the call's input counts, not what was streamed
     this.#end(key, part.providerMetadata);
   }
 
@@ -195,7 +195,7 @@ function stopReasonOf({ unified, raw }: LanguageModelV4FinishReason, hasCalls: b
     case 'interrupted':
       throw new CutOffError('the model was interrupted before its message was complete');
     case 'other':
-      // Some providers end so when their server broke off.
+      // Some providers end the stream like this when their server breaks off.
       if (raw === undefined) throw new CutOffError('the stream ended without a reason');
       break;
     case 'stop':
@@ -204,7 +204,7 @@ function stopReasonOf({ unified, raw }: LanguageModelV4FinishReason, hasCalls: b
   return hasCalls ? 'tool_use' : 'end_turn';
 }
 
-/** What a provider does not say, or not as a number, is nothing: no answer is lost for its count. */
+/** Counts that a provider does not give, or not as numbers, are left out: no answer is lost because of a count. */
 function countsOf(usage: Partial<LanguageModelV4Usage> | undefined): object {
   const { total: input, noCache, cacheRead = 0, cacheWrite = 0 } = numbersOf(usage?.inputTokens);
   const { total: output, text = 0, reasoning = 0 } = numbersOf(usage?.outputTokens);

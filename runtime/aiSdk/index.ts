@@ -1,5 +1,5 @@
-// For programs whose agents ask a model of the AI SDK: `run({ task, modelClient: modelFromAiSdk(provider) })`. Only its types are imported:
-// nobody needs the SDK who does not use it.
+// For programs whose agents use a model of the AI SDK: `run({ task, modelClient: modelFromAiSdk(provider) })`. Only the SDK's types are
+// imported, so programs that do not use the SDK need not install it.
 
 import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4StreamResult, SharedV4Warning } from '@ai-sdk/provider';
 
@@ -11,22 +11,22 @@ import { tell } from './errors.ts';
 import { eventsOf } from './events.ts';
 import { callOptions } from './prompt.ts';
 
-/** A model, or what makes one by the name that a faculty gives: a provider of the AI SDK does. */
+/** A model, or a function that creates one by the name in the faculty, such as a provider of the AI SDK. */
 export type AiSdkModel = LanguageModelV4 | ((name: string) => LanguageModelV4);
 
 export type AiSdkOptions = CallTimes & {
   /**
-   * Images that tools return go to the model in their results. Default: in a message behind them, since servers with OpenAI's chat API take
-   * none in results; those of Anthropic, Google and OpenAI's responses do.
+   * Whether images that tools return are sent in the tool results. Default: in a message after the results, because servers with OpenAI's
+   * chat API accept no images in results; those of Anthropic, Google and OpenAI's Responses API do.
    */
   imagesInResults?: boolean;
-  /** What must never reach a row or a log, such as the provider's key, if no variable of the environment holds it. */
+  /** Values that must never reach a row or a log, such as the provider's key, if no environment variable holds them. */
   secrets?: readonly string[];
-  /** Is told what of a request the model will not do, such as a temperature that it does not take. */
+  /** Called with what the model ignores in a request, such as a temperature that it does not support. */
   onWarnings?: (warnings: readonly SharedV4Warning[]) => void;
 };
 
-/** A client for run() and startWorker() that asks a model of the AI SDK 7. Throws a TypeError for one of another version. */
+/** A client for run() and startWorker() that calls a model of the AI SDK 7. Throws a TypeError for a model of another version. */
 export function modelFromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): ModelClient {
   if (typeof model !== 'function') checkVersion(model);
   const { imagesInResults = false, secrets = [], onWarnings, ...times } = options;
@@ -57,7 +57,7 @@ function checkVersion(model: LanguageModelV4): LanguageModelV4 {
   );
 }
 
-/** An answer that begins, until the signal fires, also of a model that does not heed it: what comes later is not read. */
+/** Waits for an answer to begin; stops waiting when the signal fires, even if the model ignores it. A later answer is not read. */
 async function unlessAborted(opening: PromiseLike<LanguageModelV4StreamResult>, signal: AbortSignal): Promise<LanguageModelV4StreamResult> {
   const { promise: left, reject } = Promise.withResolvers<never>();
   const leave = (): void => {
@@ -73,7 +73,7 @@ async function unlessAborted(opening: PromiseLike<LanguageModelV4StreamResult>, 
   }
 }
 
-/** The parts of a stream until the signal fires, also of a model that does not heed it. */
+/** The parts of a stream until the signal fires, even if the model ignores it. */
 async function* partsOf(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   signal: AbortSignal,

@@ -1,21 +1,21 @@
-// What a provider wants back with a block as it gave it, such as the signature of its thinking: kept in the block itself.
+// Keeps in a block what its provider needs back unchanged, such as the signature of its thinking.
 
 import type { SharedV4ProviderMetadata } from '@ai-sdk/provider';
 
 import { isObject } from '../../plv8/isObject.ts';
 import type { ContentBlock } from '../model/message.ts';
 
-/** Thinking has a signature by the rules of the Messages API: here it is all metadata, behind this word. */
+/** The Messages API requires thinking to have a signature; here it is all of the metadata, after this prefix. */
 const mark = 'ai-sdk:';
 
-/** The signature of thinking. That of Anthropic stays itself, so that the API also understands it where it is asked without the AI SDK. */
+/** The signature of thinking. Anthropic's is stored unchanged, so that the API accepts it when it is called without the AI SDK. */
 export function signatureOf(metadata: SharedV4ProviderMetadata | undefined): string {
   const { signature, ...more } = metadata?.['anthropic'] ?? {};
   const isAnthropics = typeof signature === 'string' && Object.keys(more).length === 0 && Object.keys(metadata ?? {}).length === 1;
   return isAnthropics && signature !== '' ? signature : `${mark}${JSON.stringify(metadata ?? {})}`;
 }
 
-/** What stands in a block, for its provider. */
+/** The metadata in a block, for its provider. */
 export function metadataOf(block: ContentBlock): SharedV4ProviderMetadata | undefined {
   const { type, signature, data, provider_metadata } = block;
   if (type === 'redacted_thinking') return { anthropic: { redactedData: String(data) } };

@@ -1,4 +1,4 @@
-// A request as the database assembled it, as the AI SDK's call options. What has no place there is refused, never left out.
+// Converts a request that the database assembled to the AI SDK's call options. What they cannot express is rejected, never left out.
 
 import type {
   LanguageModelV4CallOptions,
@@ -12,7 +12,7 @@ import { show } from '../model/json.ts';
 import type { ContentBlock, Message, ModelRequest } from '../model/message.ts';
 import { metadataOf } from './metadata.ts';
 
-/** The request holds something that the AI SDK has no words for. */
+/** The request contains something that the AI SDK cannot express. */
 export class Unmappable extends Error {}
 
 type UserPart = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
@@ -22,7 +22,7 @@ type Json = Record<string, unknown>;
 type Effort = NonNullable<LanguageModelV4CallOptions['reasoning']>;
 
 export type PromptOptions = {
-  /** Images of tool results stay in these. Otherwise they follow in a message of the user. */
+  /** Whether images of tool results stay in these. Otherwise they follow in a user message. */
   imagesInResults: boolean;
 };
 
@@ -50,7 +50,7 @@ export function callOptions(request: ModelRequest, options: PromptOptions): Lang
   };
 }
 
-/** One message, whatever it was made of: many servers take no second one. */
+/** Always a single message, because many servers do not accept a second one. */
 function systemOf(system: ModelRequest['system'] | undefined): LanguageModelV4Message[] {
   if (system === undefined) return [];
   if (typeof system === 'string') return [{ role: 'system', content: system }];
@@ -68,7 +68,7 @@ function messagesOf(messages: readonly Message[], options: PromptOptions): Langu
   });
 }
 
-/** The results of calls, then what else is said. */
+/** The tool results first, then the rest. */
 function ofUser(blocks: readonly ContentBlock[], names: ReadonlyMap<unknown, string>, options: PromptOptions): LanguageModelV4Message[] {
   const results: ToolPart[] = [];
   const said: UserPart[] = [];
@@ -90,7 +90,7 @@ function ofUser(blocks: readonly ContentBlock[], names: ReadonlyMap<unknown, str
   ];
 }
 
-/** A result, and of its images those that must follow it. */
+/** A result, and those of its images that must follow it in a message. */
 function resultOf(block: ContentBlock, { imagesInResults }: PromptOptions): { output: ToolPart['output']; images: UserPart[] } {
   const { content, is_error } = block;
   const parts = (Array.isArray(content) ? (content as ContentBlock[]) : []).map(partOf);
@@ -100,7 +100,7 @@ function resultOf(block: ContentBlock, { imagesInResults }: PromptOptions): { ou
   return { output: { type: is_error === true ? 'error-text' : 'text', value }, images };
 }
 
-/** A text, an image or a document. */
+/** A text, image or document block. */
 function partOf(block: ContentBlock): UserPart {
   const { type, source } = block;
   if (type === 'text') return { type: 'text', text: textOf(block) };
@@ -125,7 +125,7 @@ function ofAssistant(block: ContentBlock): AssistantPart[] {
       return [{ type: 'text', text: textOf(block), ...given, ...cached(block, metadata) }];
     case 'thinking':
     case 'redacted_thinking':
-      // Thinking without words is kept for what its provider signed.
+      // Thinking without text is kept for its provider's signature.
       if (!metadata && !block['thinking']) return [];
       return [{ type: 'reasoning', text: typeof block['thinking'] === 'string' ? block['thinking'] : '', ...given }];
     case 'tool_use':
@@ -149,7 +149,7 @@ function textOf({ type, text }: ContentBlock): string {
   return text;
 }
 
-/** A cache breakpoint: providers that know none do not look at it. */
+/** A cache breakpoint; providers without caching ignore it. */
 function cached(
   { cache_control }: { [key: string]: unknown },
   metadata?: SharedV4ProviderOptions,
@@ -181,7 +181,7 @@ function choiceOf(choice: unknown): LanguageModelV4CallOptions['toolChoice'] {
   throw new Unmappable(`the AI SDK does not support a tool_choice of the type ${show(type)}`);
 }
 
-/** Whether it thinks, and how much: without thinking no effort. */
+/** Whether the model thinks, and how much. Effort applies only with thinking. */
 function reasoningOf(thinking: unknown, outputConfig: unknown): Effort | undefined {
   const kind = isObject(thinking) ? thinking['type'] : undefined;
   const effort = isObject(outputConfig) ? outputConfig['effort'] : undefined;

@@ -1,4 +1,4 @@
-// The types of toml-eslint-parser refer to one of eslint's, which is not installed; the part that refers to it is not used here.
+// The types of toml-eslint-parser refer to an eslint type, and eslint is not installed; the part that needs it is not used here.
 
 declare module 'eslint' {
   export namespace SourceCode {

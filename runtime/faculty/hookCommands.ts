@@ -1,13 +1,13 @@
-// The commands of a faculty are looked up when its file is read, not hours later: a path relative to the directory of the
-// file, a name in PATH.
+// Looks up a faculty's commands when its file is read, rather than hours later: a path relative to the directory of the file, or a name in
+// PATH.
 
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 /**
- * The command with an absolute path in front, and its program; null if it begins with more than a plain word, which only the shell can
- * interpret.
+ * The command with its program as an absolute path, and the program; null if the command begins with more than a plain word, which only the
+ * shell can interpret.
  */
 export function resolveCommand(given: string, directory: string): { command: string; program: string | null } {
   const word = /^\s*([\w./@+-]+)(?![^\s;|&<>])/.exec(given)?.[1];
@@ -17,7 +17,7 @@ export function resolveCommand(given: string, directory: string): { command: str
   return { command: given.replace(word, () => shellQuoted(program)), program };
 }
 
-/** Why a program (a path, or a name in PATH or of the shell) cannot be run; null if it can. */
+/** Why a program (a path, or a name in PATH or known to the shell) cannot be run; null if it can. */
 export function programProblem(program: string): string | null {
   if (!program.includes('/'))
     return spawnSync('sh', ['-c', 'command -v -- "$1"', 'sh', program], { stdio: 'ignore' }).status === 0

@@ -1,7 +1,6 @@
-// Reads faculty TOML files: text in, the configuration for faculty_save() out, with the keys exactly as written (the
-// database fills in the defaults). The database checks it against its list of keys (faculty_problems); what only a reader
-// of files can check is checked here. Every problem of all files is reported at once,
-// each as `file:line:column: message`.
+// Reads faculty TOML files and returns configurations for faculty_save(), with the keys exactly as written (the database fills in the
+// defaults). The database checks them against its list of keys (faculty_problems); what only a reader of files can check is checked here.
+// All problems of all files are reported at once, each as `file:line:column: message`.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
@@ -13,7 +12,7 @@ import { programProblem, resolveCommand } from './hookCommands.ts';
 import { parseToml, TomlError } from './toml.ts';
 import type { Path, Position, Toml } from './toml.ts';
 
-/** Keys that the design documents define and that have no effect here. */
+/** Keys that are accepted but have no effect. */
 const withoutEffect = ['engage.truncate_processed_results'];
 
 type Section = Record<string, unknown>;
@@ -21,12 +20,12 @@ export type LoadedFaculty = { config: Faculty; warnings: string[] };
 export type Problem = Position & { file: string; says: string };
 type Finding = [path: Path, says: string];
 
-/** What a loader needs from the ledger to check a faculty. */
+/** What a loader requires from the ledger to check a faculty. */
 export type FacultyLedger = Pick<Db, 'facultyProblems' | 'facultyKeys'>;
 
-/** The files that a faculty file refers to. */
+/** How the files that a faculty file refers to are accessed. */
 export type FacultyFiles = {
-  /** Gets the path of system_prompt_file, joined to the directory of the faculty file. */
+  /** Called with the path of system_prompt_file, joined to the directory of the faculty file. */
   readPrompt: (path: string) => string;
   /** Why a program (a path or a name) cannot be run; null if it can. */
   programProblem: (program: string) => string | null;
@@ -35,7 +34,7 @@ export type FacultyFiles = {
 const start: Position = { line: 1, column: 1 };
 const atPosition = ({ file, line, column, says }: Problem): string => `${file}:${line}:${column}: ${says}`;
 
-/** Everything that is wrong with faculty files, in their order; `file`, `line` and `column` are those of the first. */
+/** All problems of faculty files, in file order; `file`, `line` and `column` are those of the first. */
 export class FacultyError extends UsageError {
   readonly problems: readonly Problem[];
   readonly file: string;
@@ -53,8 +52,8 @@ export class FacultyError extends UsageError {
 }
 
 /**
- * Reads faculty files and every *.toml of directories, in the order of names; workspace_dir and the paths of commands become absolute.
- * `projectAt`: the project of faculties in a directory that name none themselves; null: none. Throws FacultyError.
+ * Reads faculty files and every *.toml in directories, sorted by name; workspace_dir and the paths of commands become absolute.
+ * `projectAt`: returns the project for faculties in a directory that name none; null: none. Throws FacultyError.
  */
 export async function loadFaculties(
   ledger: FacultyLedger,
@@ -200,7 +199,7 @@ function findPrompt(document: unknown, directory: string, readPrompt: (path: str
   }
 }
 
-/** The commands of a file as a worker runs them, and those that cannot be run. */
+/** The commands of a file as a worker runs them, and which of them cannot be run. */
 function findCommands(
   document: unknown,
   keys: readonly Key[],
@@ -215,7 +214,7 @@ function findCommands(
     if (typeof given !== 'string') continue;
     const isInContainer =
       path.at(-1) === 'check_command' && !['host', 'none'].includes(String(valueAt(document, ['faculty', 'engage', 'workspace'])));
-    if (isInContainer) continue; // its files are not on this host
+    if (isInContainer) continue; // the files that it uses are not on this host
     const { command, program } = resolveCommand(given, directory);
     resolved.push([path, command]);
     const problem = program === null ? null : problemOf(program);

@@ -1,22 +1,22 @@
-// TOML as a JSON value, with the position of each key, table and list element.
+// Parses TOML to a JSON value, with the position of each key, table and list element.
 
 import { ParseError, parseTOML } from 'toml-eslint-parser';
 import type { AST } from 'toml-eslint-parser';
 
-/** Keys and, for lists, indexes from 0, which may also be text. */
+/** Keys, and for lists indexes from 0, which may also be given as text. */
 export type Path = readonly (string | number)[];
 
-/** From 1, as editors count. */
+/** Counted from 1, as in editors. */
 export type Position = { line: number; column: number };
 
 export type Toml = {
   value: Record<string, unknown>;
   /**
-   * Where a path is written: a table at its header's bracket, an element at its beginning; if it is not written, the table that it belongs
-   * to.
+   * The position of a path: for a table the bracket of its header, for an element its beginning; for what is not in the file, the position
+   * of the table that it belongs to.
    */
   positionOf: (path: Path) => Position;
-  /** What JSON cannot express, and is null in the value: dates, nan and inf, NUL in a string. */
+  /** Values that JSON cannot express, which are null in `value`: dates, nan and inf, NUL in a string. */
   beyondJson: { path: Path; what: string }[];
 };
 
@@ -53,7 +53,7 @@ export function parseToml(text: string): Toml {
   };
 }
 
-/** Accepts a key of any name, __proto__ included. */
+/** Has no prototype, so that it accepts any key, even __proto__. */
 const emptyTable = (): Record<string, unknown> => Object.create(null) as Record<string, unknown>;
 
 class Reader {
@@ -105,7 +105,7 @@ class Reader {
     return null;
   }
 
-  /** The first place counts, but a table's own header beats the headers below it. */
+  /** The first position counts, except that a table's own header overrides the headers below it. */
   #note(path: Path, node: AST.TOMLNode, isOwn: boolean): void {
     const id = idOf(path);
     const { line, column } = node.loc.start;

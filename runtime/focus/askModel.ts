@@ -1,4 +1,4 @@
-// The model call of an iteration: the request that the database assembled is checked and sent unchanged.
+// The model call of an iteration: checks the request that the database assembled, and sends it unchanged.
 
 import { atFailpoints } from '../failpoint.ts';
 import type { Begin } from '../ledger/answers.ts';
@@ -8,7 +8,7 @@ import type { Focus } from './focus.ts';
 
 type Asked = Extract<Begin, { kind: 'call_model' | 'summarize' }>;
 
-/** An invalid request is an error outcome that was never sent. */
+/** An invalid request is not sent; it results in an error outcome. */
 export async function askModel(asked: Asked, { claim, signal, runtime }: Focus): Promise<ModelOutcome> {
   const { onDelta } = runtime;
   const showing = runtime.watchers.show(claim, asked.turn_id, asked.is_watched);

@@ -1,4 +1,4 @@
-// What a worker has at a Docker daemon: sandboxes for code, workspaces of work items, and the removal of both.
+// What a worker runs at a Docker daemon: sandboxes for code, workspaces of work items, and the removal of both.
 
 import type Docker from 'dockerode';
 import type { Logger } from 'pino';
@@ -21,15 +21,15 @@ type Engage = Claimed['faculty']['engage'];
 type Held = { claim: Claimed; workspace: ContainerWorkspace };
 
 export type Containers = {
-  /** What identifies the daemon; null: none has answered yet. */
+  /** The id of the daemon; null: none has answered yet. */
   readonly daemon: string | null;
-  /** Asks the daemon who it is. Throws its errors. */
+  /** Asks the daemon for its id. Throws the daemon's errors. */
   identify(): Promise<string>;
-  /** Where code of a faculty with these settings runs. */
+  /** The sandbox for code of a faculty with these settings. */
   sandbox(engage: Engage): CodeSandbox;
-  /** Where the files of a work item are and its commands run. */
+  /** The workspace that holds a work item's files and runs its commands. */
   workspace(claim: Claimed): Workspace;
-  /** Ends what runs there for a focus that waits or has ended. The files stay. */
+  /** Ends whatever runs there for a focus that waits or has ended. The files stay. */
   release(claim: Claimed): Promise<void>;
   close(): Promise<void>;
 };
@@ -37,10 +37,10 @@ export type Containers = {
 const SWEEP_MS = 60_000;
 const REST_MS = 300_000;
 
-/** `ledger`: what identifies it, see ledgerId(). */
+/** `ledger`: the ledger's id, see ledgerId(). */
 export function openContainers(docker: Docker, db: Db, ledger: string, directories: ServedDirectories, log: Logger): Containers {
   const sandboxes = new Map<string, CodeSandbox>();
-  /** With the newest claim of their items, under which they are bound to the daemon. */
+  /** Each with the newest claim of its item, under which it is bound to the daemon. */
   const workspaces = new Map<string, Held>();
   let daemon: string | null = null;
   const identify = async (): Promise<string> => (daemon ??= await daemonId(docker));
@@ -62,7 +62,7 @@ export function openContainers(docker: Docker, db: Db, ledger: string, directori
       await reap(docker);
       for (const over of await db.workspacesOver(await listVolumes(docker))) await removeVolume(docker, over);
     } catch (error) {
-      log.debug({ err: error }, 'containers not swept'); // no daemon at the moment
+      log.debug({ err: error }, 'containers not swept'); // no daemon answers at the moment
     }
   };
   void sweep();
@@ -114,7 +114,7 @@ export function openContainers(docker: Docker, db: Db, ledger: string, directori
   };
 }
 
-/** The directory whose files a workspace begins with, opened. */
+/** Opens the directory whose files a workspace begins with. */
 function seedOf(claim: Claimed, directories: ServedDirectories): Promise<Directory> {
   const named = namedBy(claim);
   if (named === null) throw new WorkspaceUnavailable('no directory is configured any more');
@@ -129,7 +129,7 @@ function remembered<T>(map: Map<string, T>, key: string, make: () => T): T {
 
 const units: Record<string, number> = { b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 
-/** "512m" in bytes. */
+/** Converts a size such as "512m" to bytes. */
 export function bytesOf(size: string): number {
   const [, amount, unit] = /^(\d+)([bkmg]?)$/i.exec(size) ?? [];
   return Number(amount ?? 512) * (units[(unit || 'b').toLowerCase()] ?? 1);

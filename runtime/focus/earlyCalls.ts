@@ -1,6 +1,7 @@
-// Calls that run before their response is recorded, so that both are stored at once: only where every call of a response leaves nothing
-// behind or is an entry of the ledger (the database names the tools), and only for a moment. What is not there by then is recorded first,
-// and its result comes after. Entries are named to the database, whatever is called next to them: it records them with the response.
+// Calls that run before their response is recorded, so that both are stored at once. This happens only if every call of the response has no
+// effects or is a ledger entry (the database says which tools qualify), and only for a moment: if results are not there by then, the
+// response is recorded first and they follow. Ledger entries are reported to the database whatever else the response calls: it records them
+// with the response.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +15,7 @@ import type { ToolOutcome } from '../tools/tool.ts';
 import type { Focus } from './focus.ts';
 import { runTool } from './runTool.ts';
 
-/** For how long the record of a response waits for the results of its calls. */
+/** How long the recording of a response waits for the results of its calls. */
 export const PATIENCE_MS = 200;
 
 export class EarlyCalls {
@@ -26,7 +27,7 @@ export class EarlyCalls {
     const { parallel_tool_execution: isParallel, max_parallel_tools: most } = focus.claim.faculty.engage;
     if (response.stopReason !== 'tool_use' || calls.length > (isParallel ? most : 1)) return;
     const names = calls.map(({ name }) => (typeof name === 'string' && Object.hasOwn(asked.early, name) ? asked.early[name] : undefined));
-    // A call that leaves something behind begins when its response is recorded; then those next to it do, too.
+    // If any call of the response has effects, they all begin only once the response is recorded.
     const mayBegin = !names.includes(undefined);
     for (const [ordinal, name] of names.entries()) {
       if (name === null && fits(calls[ordinal], asked.request))
@@ -36,14 +37,14 @@ export class EarlyCalls {
       const ends = runTool({ id: call.id, name, input: calls[ordinal]?.['input'] }, focus);
       this.#begun.set(ordinal, { call, ends });
       ends.then(
-        // What was interrupted is no result: the call can run again.
+        // A call that was interrupted has no result: it can run again.
         (outcome) => (call.outcome = focus.signal.aborted ? null : outcome),
-        () => {}, // whoever waits for it is told
+        () => {}, // whoever awaits `ends` gets the error
       );
     }
   }
 
-  /** The calls that have begun, as soon as all have ended or the moment is over, and those that the database runs. */
+  /** The calls that have begun, once all have ended or PATIENCE_MS is over, and the entries that the database records. */
   async begun(): Promise<EarlyCall[]> {
     if (this.#begun.size === 0) return this.#entries;
     const over = new AbortController();
@@ -55,7 +56,7 @@ export class EarlyCalls {
     return [...this.#begun.values()].map(({ call }): EarlyCall => ({ ...call })).concat(this.#entries);
   }
 
-  /** The outcome of a call that has begun. */
+  /** The outcome of a call if it has begun. */
   of(call: OpenCall): Promise<ToolOutcome | null> | undefined {
     return this.#begun.get(call.ordinal)?.ends;
   }

@@ -1,4 +1,4 @@
-// What the stages of an iteration pass on as one value: the right to write, the signal that ends it, and the worker's means.
+// The value that the stages of an iteration pass on: the right to write, the signal that ends it, and what the worker provides.
 
 import type { Logger } from 'pino';
 
@@ -13,41 +13,41 @@ import type { Containers } from './containers.ts';
 import type { StatedInputs } from './statedInputs.ts';
 import type { Watchers } from './watchers.ts';
 
-/** One iteration of a focus; `signal` fires with a StopReason when work has to stop. */
+/** One iteration of a focus; `signal` fires with a StopReason when work must stop. */
 export type Focus = { claim: Claimed; signal: AbortSignal; runtime: Runtime };
 
-/** How a call ended here. waiting: for a person, or behind a call that does. left: open, because work has to stop. */
+/** How a call ended here. waiting: for a person, or behind a call that waits for one. left: still open, because work must stop. */
 export type CallEnd = 'settled' | 'waiting' | 'left';
 
-/** Why work on a focus has to stop: its lease is lost, or this process is asked to end. */
+/** Why work on a focus must stop: its lease is lost, or this process was asked to end. */
 export type StopReason = 'lost' | 'stopping';
 
 /** A lease that is kept alive until `drop()`. */
 export type Held = { signal: AbortSignal; drop(): void };
 
-/** What a worker shares among all foci that it drives. */
+/** What a worker shares among all the foci that it drives. */
 export type Runtime = {
   db: Db;
-  /** Identifies this worker, and keeps the leases of this process alive. */
+  /** Identifies this worker and keeps this process's leases alive. */
   leases: { readonly workerId: string; readonly leaseSeconds: number; readonly isEnding: boolean; hold(claim: Claimed): Held };
   watchers: Watchers;
   inputs: StatedInputs;
-  /** The client for the models of a faculty. */
+  /** The model client for a faculty. */
   modelFor(engage: ModelAddress): ModelClient;
   tools: ReadonlyMap<string, Tool>;
   /** The functions that faculties may name as hooks. */
   hooks: ReadonlyMap<string, Hook>;
   log: Logger;
-  /** The last reason to wait of each item that was logged. */
+  /** For each item, the last reason to wait that was logged. */
   waits: Map<string, string>;
-  /** The directories of this host that the worker serves, whoever names them. */
+  /** The directories of this host that the worker serves, regardless of who names them. */
   directories: ServedDirectories;
-  /** None on a worker without Docker. */
+  /** Absent on a worker without Docker. */
   containers?: Containers;
-  /** Additional headers that web_fetch sends to a host; see config.ts. */
+  /** Additional headers that web_fetch sends, by host; see config.ts. */
   webFetchHeaders?: HostHeaders;
-  /** Told of each focus of which something has ended; it never waits and never throws. */
+  /** Called for each focus in which something has ended; it never waits and never throws. */
   traces?: { note(focusId: string): void };
-  /** Text of the model as it arrives, for watchers. */
+  /** Called with the model's text as it arrives. */
   onDelta?: (workItemId: string, text: string) => void;
 };

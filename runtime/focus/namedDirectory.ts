@@ -1,9 +1,9 @@
-// The directory of this host that a work item or its faculty names, as the database answers a claim, and whether this worker serves it.
+// The directory of this host that a work item or its faculty names, as the claim reports it, and whether this worker serves it.
 
 import type { NamedDirectory, ServedDirectories } from '../../sandbox/servedDirectories.ts';
 import type { Claimed } from '../ledger/answers.ts';
 
-/** Null: none is named. One of which the database does not say who named it is nobody's word. */
+/** Null if no directory is named. If the database does not say who named it, namedBy is null. */
 export function namedBy({ directory, faculty: { engage } }: Claimed): NamedDirectory | null {
   if (engage.workspace_dir === null) return null;
   return {
@@ -13,7 +13,7 @@ export function namedBy({ directory, faculty: { engage } }: Claimed): NamedDirec
   };
 }
 
-/** Why this worker does not serve the directory of an item; null: it does, or the item has none. */
+/** Why this worker does not serve an item's directory; null if it does, or if the item has none. */
 export async function directoryRefused(claim: Claimed, directories: ServedDirectories): Promise<string | null> {
   const named = claim.faculty.engage.workspace === 'none' ? null : namedBy(claim);
   return named === null ? null : directories.refusal(named);

@@ -1,5 +1,5 @@
-// The execute_code call: runs the agent's code in a container, and each tool that it calls in the same way as a call of the model.
-// The rows of those calls are the record: code that runs again after an interruption is answered from them.
+// The execute_code call: runs the agent's code in a container, and runs each tool that the code calls in the same way as a call of the
+// model. The rows of those calls are the record: code that runs again after an interruption gets its results from them.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,13 +36,13 @@ export const executeCode = {
     },
     required: ['code'],
   },
-  // Its calls are recorded, each with its own effect: running the code again repeats none of them.
+  // The calls of the code are recorded, each with its own effect, so running the code again repeats none of them.
   effect: 'idempotent',
   risk: 'safe',
   source: 'own_test',
 } as const;
 
-/** Runs a call of the code in the same way as one of the model; false if it was left open. */
+/** Runs a call made by the code in the same way as one of the model; false if it was left open. */
 type RunCall = (call: OpenCall, signal: AbortSignal) => Promise<boolean>;
 
 export async function runCode(call: OpenCall, focus: Focus, runCall: RunCall): Promise<CallEnd> {
@@ -84,7 +84,7 @@ export async function runCode(call: OpenCall, focus: Focus, runCall: RunCall): P
     return { calls, result };
   };
   let { calls, result } = await run();
-  // Waits for a daemon that restarts; the calls of the code are recorded, so that it may run once more.
+  // Waits for a daemon that is restarting. The calls of the code are recorded, so that it can run again.
   for (const seconds of [1, 3, 8]) {
     if (result.verdict !== 'infrastructure' || !result.isPassing || calls.isOver || signal.aborted) break;
     await sleep(seconds * 1000, undefined, { signal }).catch(() => {});
@@ -130,7 +130,7 @@ class NestedCalls {
     this.signal = AbortSignal.any([focus.signal, this.#stop.signal]);
   }
 
-  /** The answer to a call of the code. Never throws; failures are thrown by settled(). */
+  /** Answers a call of the code. Never throws; settled() throws the failures. */
   answer(call: CodeCall): Promise<CodeCallAnswer> {
     const answering = this.#answer(call).catch((error: unknown): CodeCallAnswer => {
       if (isUnstorable(error)) return { error: `this call cannot be stored: ${messageOf(error)}` };
@@ -142,18 +142,18 @@ class NestedCalls {
     return answering;
   }
 
-  /** One of its calls ended it. */
+  /** Whether one of its calls has ended the code. */
   get isOver(): boolean {
     return this.#stop.signal.aborted;
   }
 
-  /** Waits for calls that are still running; throws if one of them failed to run. */
+  /** Waits for the calls that are still running; throws if one of them failed to run. */
   async settled(): Promise<void> {
     await Promise.all(this.#open);
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Everything that the calls returned, for the artifact. */
+  /** Everything that the calls returned, to be stored as an artifact. */
   whole(): string | null {
     if (this.#raw.length === 0) return null;
     return withoutKnown(

@@ -1,5 +1,5 @@
-// A focus, from the claim to what follows, iteration by iteration for as long as the database lets this worker go on. The database
-// decides at every line that calls `db`; the lines between do what a database cannot: call the model, run tools.
+// A focus, from the claim to what follows, iteration by iteration for as long as the database lets this worker continue. Every line that
+// calls `db` leaves a decision to the database; the lines between do what a database cannot: call the model, run tools.
 
 import type { Begin, Claim, Failure, HookOrder, Step } from '../ledger/answers.ts';
 import { isLeaseLost, messageOf } from '../ledger/errors.ts';
@@ -21,7 +21,7 @@ export type FocusOutcome =
   | { kind: 'released' }
   | { kind: 'lost' };
 
-/** Drives a work item if this worker can claim it, for one iteration or for several. */
+/** Drives a work item, if this worker can claim it, for one or more iterations. */
 export async function runFocus(workItemId: string, runtime: Runtime): Promise<FocusOutcome> {
   const { claim, begin } = await runtime.db.focusBegin(workItemId, runtime.leases.workerId, runtime.leases.leaseSeconds);
   if (claim.kind === 'not_due' && claim.reason !== undefined) {
@@ -63,7 +63,7 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
   }
 }
 
-/** Why this worker does not do the work at all; null: it does. */
+/** Why this worker refuses the work altogether; null if it does not. */
 async function refusalOf({ claim, runtime }: Focus): Promise<{ class: 'workspace' | 'hook'; message: string } | null> {
   const directory = await directoryRefused(claim, runtime.directories);
   if (directory !== null) return { class: 'workspace', message: directory };
@@ -71,7 +71,7 @@ async function refusalOf({ claim, runtime }: Focus): Promise<{ class: 'workspace
   return lacks === null ? null : { class: 'hook', message: lacks };
 }
 
-/** One line for the end of an item, and one for each new reason to wait. */
+/** Logs one line for the end of an item, and one for each new reason to wait. */
 function say(workItemId: string, outcome: FocusOutcome, { log, waits }: Runtime): void {
   const { kind } = outcome;
   if (kind === 'parked') log.info({ workItemId, until: outcome.until }, 'item waits');
@@ -85,7 +85,7 @@ function say(workItemId: string, outcome: FocusOutcome, { log, waits }: Runtime)
     log.info({ workItemId, reason }, { queued: 'attempt failed', paused: 'item paused', retry: 'item waits' }[kind]);
 }
 
-/** Iteration by iteration under one lease, until the database gives the item to whoever is next. `begun`: the first one, if it has. */
+/** Runs iterations under one lease until the database gives the item to the next holder. `begun`: the first iteration, if already begun. */
 async function drive(focus: Focus, begun: Begin | null): Promise<FocusOutcome> {
   const { claim, runtime } = focus;
   const since = performance.now();
@@ -102,7 +102,7 @@ async function drive(focus: Focus, begun: Begin | null): Promise<FocusOutcome> {
   }
 }
 
-/** One iteration: a request, its response, its calls, each told to the database, which says what follows. */
+/** One iteration: a request, its response and its calls. Each is reported to the database, which says what follows. */
 async function runIteration(begin: Begin, focus: Focus, tell: Tell): Promise<FocusOutcome> {
   const {
     claim,
@@ -126,7 +126,7 @@ async function runIteration(begin: Begin, focus: Focus, tell: Tell): Promise<Foc
   return settle(recorded, focus, tell, early);
 }
 
-/** Runs what is to be run until something else follows. */
+/** Runs tools and hooks as requested until something else follows. */
 async function settle(
   step: Step | Extract<Begin, { kind: 'run_tools' }>,
   focus: Focus,
@@ -146,7 +146,7 @@ async function settle(
   }
 }
 
-/** Runs a hook that the database asked for. Null: it is recorded, and the stage that asked is called again. */
+/** Runs a hook that the database requested. Null: its output is recorded, and the stage that requested it is called again. */
 async function hook(order: HookOrder, focus: Focus): Promise<FocusOutcome | null> {
   const {
     claim,
@@ -158,7 +158,7 @@ async function hook(order: HookOrder, focus: Focus): Promise<FocusOutcome | null
   return recorded.kind === 'recorded' ? null : recorded;
 }
 
-/** Leaves the iteration to another worker; a lease that is already lost need not be released. */
+/** Releases the iteration to another worker; a lease that is already lost need not be released. */
 async function giveBack({ claim, signal, runtime }: Focus): Promise<FocusOutcome> {
   if (signal.reason === ('lost' satisfies StopReason)) return { kind: 'lost' };
   await runtime.db.iterationRelease(claim);

@@ -1,5 +1,5 @@
-// A hook of the faculty at a point of a focus: a command, JSON on stdin and its answer on stdout, or a function of this program, which is
-// told and answers the same. What the answer means is decided in the database.
+// Runs a hook of the faculty at a point of a focus: a command with JSON on stdin and its answer on stdout, or a function of this program
+// with the same input and answer. The database decides what the answer means.
 
 import { WorkspaceUnavailable } from '../../sandbox/workspace.ts';
 import { atFailpoints } from '../failpoint.ts';
@@ -13,10 +13,10 @@ import { checkPlace, operatorPlace, workspaceOf } from './workspaceOf.ts';
 const MAX_BYTES = 1_000_000;
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** `input.hook` is the point. */
+/** `input.hook` is the name of the point. */
 export type HookRun = { command: string; timeoutSeconds: number; input: Readonly<Record<string, unknown>> };
 
-/** Runs the hook. Null if the work has to stop. Throws if its workspace is not available now. */
+/** Runs the hook. Null if the work must stop. Throws if its workspace is not available at the moment. */
 export async function runHook(run: HookRun, focus: Focus): Promise<HookResult | null> {
   const name = functionOf(run.command);
   return atFailpoints('hook', () => (name === null ? runCommand(run, focus) : runFunction(name, run, focus)));
@@ -43,7 +43,7 @@ async function runCommand({ command, timeoutSeconds, input }: HookRun, focus: Fo
   }
 }
 
-/** One that goes on behind its time limit is not waited for. */
+/** A function that runs beyond its time limit is not awaited. */
 async function runFunction(name: string, { timeoutSeconds, input }: HookRun, focus: Focus): Promise<HookResult | null> {
   const hook = focus.runtime.hooks.get(name);
   if (!hook) throw new Error(`this worker has no hook function "${name}"`);
@@ -65,7 +65,7 @@ async function runFunction(name: string, { timeoutSeconds, input }: HookRun, foc
   return focus.signal.aborted ? null : ended({ is_timed_out: true });
 }
 
-/** What a command would have printed. */
+/** The function's answer in the form that a command would have printed. */
 async function answerOf(hook: Hook, input: HookRun['input'], context: Parameters<Hook['run']>[1]): Promise<string> {
   const said: unknown = await hook.run(structuredClone(input) as HookInput, context);
   if (said === undefined || said === null) return '';

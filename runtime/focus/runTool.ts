@@ -1,5 +1,5 @@
-// One tool of this worker: whether it may run with the input that it was given, what it is told, and what becomes of it. A failure is a
-// result.
+// Runs one tool of this worker: checks whether it may run with the given input, passes it its context, and turns its result into an
+// outcome. A failure is an outcome too.
 
 import { z } from 'zod';
 
@@ -44,13 +44,13 @@ function refusal(errors: readonly string[], call: Pick<OpenCall, 'name'>): ToolO
   return errors.length === 0 ? null : failed(`[engine] The input does not match the schema of ${call.name}:\n${errors.join('\n')}`);
 }
 
-/** Runs a tool for a call that is not stored yet; null as of execute(). */
+/** Runs a tool for a call that is not stored yet; null as for execute(). */
 export async function runTool(call: Pick<OpenCall, 'id' | 'name' | 'input'>, focus: Focus): Promise<ToolOutcome | null> {
   const prepared = prepareTool(call, focus.runtime);
   return prepared.kind === 'refused' ? prepared.outcome : execute(prepared.run, contextOf(call, focus, false));
 }
 
-/** Null: the signal has fired and the tool, which does not heed it, was left: nobody knows what it did. */
+/** Null if the signal has fired and the tool, which ignored it, was abandoned: it is unknown what it did. */
 export async function execute(run: (context: ToolContext) => Promise<ToolOutcome>, context: ToolContext): Promise<ToolOutcome | null> {
   try {
     return await untilLeft(
@@ -62,7 +62,7 @@ export async function execute(run: (context: ToolContext) => Promise<ToolOutcome
   }
 }
 
-/** Types say what a tool returns; a tool in JavaScript may return anything, which the ledger could not store. */
+/** The types say what a tool returns, but a tool in JavaScript may return anything, including what the ledger could not store. */
 const outcomeOf = (returned: unknown): ToolOutcome =>
   isObject(returned) && typeof returned['content'] === 'string' && ['boolean', 'undefined'].includes(typeof returned['isError'])
     ? (returned as ToolOutcome)

@@ -1,7 +1,6 @@
-// The tool calls of one response, in parallel: each begins, runs and settles on its own, and a result is stored as
-// soon as it arrives. The database decides which call has to wait for which: calls that touch the same thing keep the
-// order in which the model made them, and so do tools that are SQL functions, which run in the transaction that stores
-// their result.
+// Runs the tool calls of one response in parallel: each begins, runs and settles separately, and a result is stored as soon as it arrives.
+// The database decides which call must wait for which. Calls that touch the same thing keep the order in which the model made them, and so
+// do tools that are SQL functions, which run in the transaction that stores their result.
 
 import type { OpenCall } from '../ledger/answers.ts';
 import { isUnstorable } from '../ledger/errors.ts';
@@ -15,12 +14,12 @@ import { runHook } from './runHook.ts';
 import { contextOf, execute, prepare } from './runTool.ts';
 import { unstorable } from './tell.ts';
 
-/** What the calls of an iteration share. `keep` takes the result of the last of them; false: it is to be stored now. */
+/** What the calls of an iteration share. `keep` accepts the result of the last call; if it returns false, the result must be stored now. */
 type Batch = Focus & { ends: CallEnds; early: EarlyCalls | undefined; keep: (call: OpenCall, outcome: ToolOutcome) => boolean };
 
 /**
- * Runs the calls, at most as many tools at once as the faculty allows. allSettled: false if some were left open because work has to stop.
- * last: a result that is still to be stored, when no other call waits for it.
+ * Runs the calls, at most as many at a time as the faculty allows. allSettled is false if some were left open because work must stop.
+ * last is the one result that is not stored yet, if no other call waits for it.
  */
 export async function runTools(
   calls: readonly OpenCall[],
@@ -61,12 +60,12 @@ export async function runTools(
     }
     await Promise.race(underWay.values());
   }
-  // Every call that began has ended before the first failure is thrown: nothing may still run after the stage has ended.
+  // Every call that began has ended before the first failure is thrown, so that nothing still runs after the stage has ended.
   if (failures.length > 0) throw failures[0];
   return { allSettled, last };
 }
 
-/** How calls of an iteration ended, for the calls that wait for them. */
+/** Tracks how the calls of an iteration ended, for the calls that wait for them. */
 class CallEnds {
   readonly #ends = new Map<string, PromiseWithResolvers<boolean>>();
 
@@ -74,7 +73,7 @@ class CallEnds {
     this.#of(id).resolve(isSettled);
   }
 
-  /** Waits until all of these have ended. False if one was left open. */
+  /** Waits until all of these calls have ended. False if one was left open. */
   async allSettled(ids: readonly string[]): Promise<boolean> {
     return (await Promise.all(ids.map((id) => this.#of(id).promise))).every(Boolean);
   }
@@ -87,7 +86,7 @@ class CallEnds {
 }
 
 /**
- * If the database cannot store something of a call, usually its result, that call fails and not the iteration. False if it was left open.
+ * If the database cannot store part of a call, usually its result, the call fails rather than the iteration. False if it was left open.
  */
 async function runCall(call: OpenCall, batch: Batch, isFromCode = false): Promise<boolean> {
   let end: CallEnd = 'left';
@@ -138,7 +137,7 @@ async function runStages(stored: OpenCall, batch: Batch, isFromCode: boolean): P
   const turn = call.is_begun ? 'come' : await inTurn(call, () => db.toolCallBegin(claim, call.id), batch);
   if (turn !== 'come') return turn;
   const outcome = await ((isFromCode ? undefined : batch.early?.of(call)) ?? execute(prepared.run, contextOf(call, batch, isFromCode)));
-  // Interrupted: a call that can run again is left to the next worker; one that cannot is reported as it ended.
+  // After an interruption, a call that can run again is left to the next worker; one that cannot is reported as it ended.
   if (outcome === null || (signal.aborted && prepared.isRepeatable)) return 'left';
   if (after === null) {
     if (isFromCode || !batch.keep(call, outcome)) await db.toolCallSettle(claim, call.id, outcome);
@@ -158,8 +157,8 @@ async function runStages(stored: OpenCall, batch: Batch, isFromCode: boolean): P
 }
 
 /**
- * Asks until the database says that a call need not wait (a call of code, or one that a hook changed), each time after the calls before it
- * have ended. left: one of those was left open. waiting: one of those waits for approval, so that this iteration cannot wait for it.
+ * Asks the database, for a call of code or one whose input a hook changed, until it need not wait, each time after the calls before it
+ * have ended. left: one of those was left open. waiting: one of those waits for approval, so this iteration cannot wait for it.
  */
 async function inTurn(call: OpenCall, ask: () => Promise<string[]>, { ends }: Batch): Promise<'come' | 'left' | 'waiting'> {
   for (;;) {

@@ -1,6 +1,6 @@
-// Inputs of calls as the model stated them. Rows hold them without the secrets in them, and a call that ran with [redacted] in place of a
-// secret would do something else. So the process that received the response keeps such inputs until their calls have run; if it is
-// gone, they cannot run any more, and the model is told.
+// Inputs of calls as the model stated them. The rows hold them with secrets removed, but a call that ran with [redacted] in place of a
+// secret would do something else. So the process that received the response keeps such inputs until their calls have run. If that process
+// is gone, the calls can no longer run, and the model is told so.
 
 import type { OpenCall } from '../ledger/answers.ts';
 import type { ModelResponse } from '../model/message.ts';
@@ -8,7 +8,7 @@ import { mark } from '../secrets/forms.ts';
 import { failed } from '../tools/tool.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 
-/** The most that are kept; calls wait for approval for as long as a day. */
+/** The most inputs that are kept. A call may wait as long as a day for approval. */
 const MOST = 1000;
 
 type StoredCall = Pick<OpenCall, 'id' | 'ordinal' | 'input'>;
@@ -16,7 +16,7 @@ type StoredCall = Pick<OpenCall, 'id' | 'ordinal' | 'input'>;
 export class StatedInputs {
   readonly #kept = new Map<string, { stored: string; stated: unknown }>();
 
-  /** Of the calls of a response as they came back from its row. */
+  /** Keeps the inputs of a response's calls. `calls` are as read back from their rows. */
   keep(calls: readonly StoredCall[], response: ModelResponse): void {
     const stated = response.content.filter((block) => block.type === 'tool_use');
     for (const call of calls) this.keepOne(call, stated[call.ordinal]?.['input']);
@@ -30,7 +30,7 @@ export class StatedInputs {
     this.#kept.set(call.id, { stored, stated });
   }
 
-  /** The call with the input that it is to run with; or why it cannot run. */
+  /** The call with the input to run it with, or the reason why it cannot run. */
   of(call: OpenCall): { call: OpenCall } | { refusal: ToolOutcome } {
     const stored = JSON.stringify(call.input);
     if (!stored.includes(mark)) return { call };
@@ -41,7 +41,7 @@ export class StatedInputs {
           `[engine] Not run: its input held a secret, which is not stored (it reads ${mark}), and the worker that knew it is gone. Make the call again.`,
         ),
       };
-    // The engine's own tools write into rows, where the secret would not be; a user's function would act on another value.
+    // The engine's own tools write to rows, from which the secret is removed anyway; a user's SQL function would act on a different value.
     if (call.implementation === 'engine' || JSON.stringify(kept.stated) === stored) return { call };
     if (call.implementation === 'sql')
       return {

@@ -1,5 +1,5 @@
-// What a worker has at hand goes to the database in one call, which answers with what follows. If the database cannot store a result, the
-// call fails that brought it, and not the iteration.
+// Reports what a worker has to the database in one call, whose answer says what follows. If the database cannot store a result, the call
+// that produced it fails rather than the iteration.
 
 import type { Step } from '../ledger/answers.ts';
 import { isUnstorable, messageOf } from '../ledger/errors.ts';
@@ -11,21 +11,21 @@ import type { Focus } from './focus.ts';
 
 type Answer = { turnId: string; response: ModelResponse };
 
-/** Tells what an iteration has brought; without anything: that all of it is told. */
+/** Reports what an iteration has produced; called without arguments, that everything has been reported. */
 export type Tell = (done?: { answer?: Answer; results?: readonly (CallResult | EarlyCall)[] }) => Promise<Step>;
 
-/** A response, with those of its calls that have begun. */
+/** Reports a response, together with those of its calls that have begun. */
 export async function tellAnswer(answer: Answer, begun: readonly EarlyCall[], tell: Tell): Promise<Step> {
   try {
     return await tell({ answer, results: begun });
   } catch (error) {
     if (!isUnstorable(error) || begun.every(({ outcome }) => outcome === null)) throw error;
-    // The calls come back, and each is settled by itself.
+    // The database returns the calls, and each is settled separately.
     return tell({ answer, results: begun.map((call) => ({ ...call, outcome: null })) });
   }
 }
 
-/** The result of the last call, if it is not stored yet. */
+/** Reports the last call's result, if it is not stored yet. */
 export async function tellResult(last: CallResult | null, { claim, runtime: { db } }: Focus, tell: Tell): Promise<Step> {
   if (last === null) return tell();
   try {
@@ -37,6 +37,6 @@ export async function tellResult(last: CallResult | null, { claim, runtime: { db
   }
 }
 
-/** The outcome of a call of which the database cannot store something, usually its result. */
+/** The outcome of a call of which the database cannot store some part, usually its result. */
 export const unstorable = (error: unknown): ToolOutcome =>
   failed(`[engine] The call or its result cannot be stored: ${messageOf(error)}. It may have taken effect; check before you continue.`);

@@ -1,4 +1,4 @@
-// The ledger as a tool has it: the functions behind the tools of the engine, for the item whose call it is, under its lease.
+// The ledger as tools see it: the functions behind the engine's tools, for the item whose call it is, under its lease.
 
 import { createHash } from 'node:crypto';
 
@@ -8,7 +8,7 @@ import type { ToolLedger } from '../tools/tool.ts';
 import type { Focus } from './focus.ts';
 
 export function ledgerOf(toolCallId: string, { claim: { work_item_id: id, lease }, runtime: { db } }: Focus): ToolLedger {
-  /** A call that runs again after a crash says the same again. */
+  /** A key by which a call that runs again after a crash repeats what it wrote instead of writing it twice. */
   const keyOf = (...said: unknown[]): string =>
     `call ${toolCallId} ${createHash('sha256').update(JSON.stringify(said)).digest('hex').slice(0, 16)}`;
   return {
@@ -22,7 +22,7 @@ export function ledgerOf(toolCallId: string, { claim: { work_item_id: id, lease 
   };
 }
 
-/** A server that is away is the worker's to wait for. */
+/** Converts a rejection to the error for programs; a lost connection is rethrown as it is, and the worker waits for the server. */
 async function refused<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;

@@ -1,4 +1,4 @@
-// A response as it arrives, for those who watch its work item from elsewhere. Nothing is sent while nobody watches.
+// Sends a response as it arrives to those who watch its work item elsewhere. Nothing is sent while nobody watches.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -11,10 +11,10 @@ import { withoutBeginning } from '../secrets/forms.ts';
 import { withoutKnownSoFar } from '../secrets/known.ts';
 
 const INTERVAL_MS = 1000;
-/** Longer than it takes from a claim to the request. */
+/** Longer than the time from a claim to the request. */
 const AWAITED_MS = 30_000;
 
-/** The newest block is held back where it may go on as a secret: once shown, half of it could not be taken back. */
+/** Holds back the end of the newest block if it may be the beginning of a secret: once shown, that part could not be taken back. */
 function settled(blocks: ContentBlock[]): ContentBlock[] {
   const last = blocks.at(-1);
   if (last === undefined) return blocks;
@@ -28,18 +28,18 @@ function settled(blocks: ContentBlock[]): ContentBlock[] {
 }
 
 export type Showing = {
-  /** There is more of it. */
+  /** More of the response has arrived. */
   grew: (soFar: () => ContentBlock[]) => void;
-  /** It is complete, or will never be. */
+  /** The response is complete, or never will be. */
   end: () => void;
 };
 
 export class Watchers {
   readonly #db: Db;
   readonly #log: Logger;
-  /** The responses arriving here now, by work item; called when somebody begins to watch one. */
+  /** The responses arriving here now, by work item; each function is called when someone begins to watch the item. */
   readonly #begun = new Map<string, () => void>();
-  /** Work items that somebody has just begun to watch, whichever worker drives them. */
+  /** Work items that someone has just begun to watch, whichever worker drives them. */
   readonly #awaited = new Set<string>();
 
   constructor(db: Db, log: Logger) {
@@ -47,7 +47,7 @@ export class Watchers {
     this.#log = log;
   }
 
-  /** A notification that somebody watches a work item; it may come a moment before the response that it is for. */
+  /** Handles the notification that someone watches a work item. It may come a moment before the response that it is for. */
   came(workItemId: string): void {
     const begun = this.#begun.get(workItemId);
     if (begun) return begun();
@@ -55,14 +55,14 @@ export class Watchers {
     setTimeout(() => this.#awaited.delete(workItemId), AWAITED_MS).unref();
   }
 
-  /** Such notifications may have been missed: whoever watches is shown what has arrived of every response. */
+  /** Called when such notifications may have been missed: sends watchers what has arrived of every response. */
   look(): void {
     for (const begun of this.#begun.values()) begun();
   }
 
   show(claim: Claimed, turnId: string, watched: boolean): Showing {
     let isWatched = watched || this.#awaited.has(claim.work_item_id);
-    let isAskedFor = false; // while what arrived before is being sent
+    let isAskedFor = false; // while the part that arrived earlier is being sent
     let isSending = false;
     let news: (() => ContentBlock[]) | null = null;
     let last: (() => ContentBlock[]) | null = null;

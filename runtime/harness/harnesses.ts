@@ -1,4 +1,4 @@
-// The programs that call hooks as commands: which of their events is which hook, and what they read of its answer.
+// The programs that run hooks as commands: which of their events corresponds to which hook, and what they read of its answer.
 
 import { isObject } from '../../plv8/isObject.ts';
 import { codexFailure, withoutHooks } from '../../plv8/readers/harnessText.ts';
@@ -7,29 +7,29 @@ import type { HookInput, HookName, Said } from './hooks.ts';
 
 type Event = {
   event: string;
-  /** Names of tools, as the program matches them; none: every one. */
+  /** A pattern for names of tools in the program's syntax; without it: all tools. */
   matcher?: string;
-  /** In seconds (default: 20). */
+  /** In seconds; default: 20. */
   timeout?: number;
-  /** The program ends, and does not wait for long: the hook goes on without it, and answers nothing. */
+  /** The program is ending and does not wait long, so the hook runs detached and answers nothing. */
   isDetached?: true;
 };
 
 export type Harness = {
-  /** In which unit its settings say how long a hook may take; null: they are in plugin/hooks/hooks.json. */
+  /** The unit in which its settings state timeouts; null: its hooks are in plugin/hooks/hooks.json. */
   timeouts: 's' | 'ms' | null;
   events: Partial<Record<HookName, Event>>;
-  /** Its model goes on meanwhile, and hears nothing of these. */
+  /** Hooks during which its model continues, and whose text it does not get. */
   unheard: ReadonlySet<HookName>;
-  /** What it sends, said as Claude Code says it. */
+  /** Converts its input to the form that Claude Code sends. */
   read(input: HookInput): HookInput;
-  /** Its answer of a hook, as the program reads it on stdout; empty: nothing is said. */
+  /** The answer to a hook as the program reads it on stdout; empty to say nothing. */
   answer(hook: HookName, event: string, said: Said): string;
 };
 
 const json = (value: object | null): string => (value === null ? '' : JSON.stringify(value));
 
-/** Those whose words Claude Code reads as JSON; of the others it takes the words alone. */
+/** The hooks whose answer Claude Code reads as JSON; for the others it takes plain text. */
 const jsonOfClaude = new Set<HookName>(['pre-tool-use', 'post-tool-use', 'subagent-start']);
 
 export const harnesses = {
@@ -58,7 +58,7 @@ export const harnesses = {
       'post-tool-use': { event: 'PostToolUse', matcher: 'apply_patch|Bash' },
       'subagent-start': { event: 'SubagentStart' },
       'pre-compact': { event: 'PreCompact' },
-      'session-end': { event: 'SessionEnd', timeout: 3, isDetached: true }, // it grants no more
+      'session-end': { event: 'SessionEnd', timeout: 3, isDetached: true }, // the program allows no more
       stop: { event: 'Stop' },
     },
     unheard: new Set<HookName>(),
@@ -66,7 +66,7 @@ export const harnesses = {
       const isFailed = typeof response === 'string' && codexFailure.test(response);
       return { ...input, tool_response: response, ...(isFailed && { error: response }) };
     },
-    // Before a compaction it reads no words.
+    // It ignores text before a compaction.
     answer: (hook, event, said) => (hook === 'pre-compact' ? '' : json(answerOf(event, said))),
   },
   'gemini-cli': {
@@ -89,7 +89,7 @@ export const harnesses = {
         ...(error !== undefined && { error: typeof error === 'string' ? error : JSON.stringify(error) }),
       };
     },
-    // Before a call it has an ear for a refusal alone: who is at the file is said to the person.
+    // Before a call it accepts only a refusal, so who else works on the file is shown to the person.
     answer(hook, event, { context, refusal }) {
       if (refusal !== undefined) return json({ decision: 'deny', reason: refusal });
       if (hook === 'pre-tool-use') return json(context === '' ? null : { systemMessage: context });
@@ -102,12 +102,12 @@ export type HarnessName = keyof typeof harnesses;
 
 export const isHarness = (name: string): name is HarnessName => Object.hasOwn(harnesses, name);
 
-/** The hooks of a program's settings: for each event one command. `program`: what a shell runs. */
+/** The hooks for a program's settings: one command for each event. `program`: the shell command that starts Work Ledger. */
 export function hookSettings(name: HarnessName, program: string): Record<string, object[]> {
   const { events, timeouts }: Harness = harnesses[name];
   const entries = Object.entries(events).map(([hook, { event, matcher, timeout = 20, isDetached }]) => {
     const words = `${program} hook ${hook} --harness ${name}`;
-    // A status of 2 would stop what the program is about to do: whatever goes wrong here never does.
+    // An exit status of 2 would block what the program is about to do; an error here must never do that.
     const command = isDetached ? `input=$(cat); (printf %s "$input" | nohup ${words} >/dev/null 2>&1 &)` : `${words} || exit 1`;
     const hooks = [{ type: 'command', command, timeout: timeout * (timeouts === 'ms' ? 1000 : 1) }];
     return [event, [{ ...(matcher !== undefined && { matcher }), hooks }]];

@@ -1,5 +1,5 @@
-// What the hooks of a harness do, whoever runs them: the command `work-ledger hook`, in a process of its own, or functions inside a
-// program (agentSdk/hooks.ts). Each reports something of a session, and has something to say to its model, or nothing.
+// What the hooks of a harness do, whether they run as the command `work-ledger hook`, in a separate process, or as functions inside a
+// program (agentSdk/hooks.ts). Each reports something about a session, and may have something to say to its model.
 
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -11,15 +11,15 @@ import { UsageError } from '../ledger/errors.ts';
 
 type Argument = string | number | null;
 
-/** Functions of the ledger, by position; the types of a function's parameters decide how a text is read. */
+/** Calls functions of the ledger with positional arguments; the types of the parameters determine how a text argument is read. */
 export type Functions = {
-  /** The rows that a function returns. */
+  /** Returns the rows of a function. */
   rows(name: string, ...args: Argument[]): Promise<readonly Record<string, unknown>[]>;
-  /** The text that it returns, or that the first row has in this column. */
+  /** Returns the text result of a function, or this column of its first row. */
   text(name: string, column: string, ...args: Argument[]): Promise<string>;
 };
 
-/** As Claude Code sends it; other programs may send less. */
+/** The input as Claude Code sends it; other programs may send less. */
 export type HookInput = {
   session_id?: string;
   cwd?: string;
@@ -27,30 +27,34 @@ export type HookInput = {
   tool_name?: string;
   tool_input?: Record<string, unknown>;
   tool_response?: unknown;
-  /** Of a tool that failed. */
+  /** The error of a tool that failed. */
   error?: string;
-  /** Of what happens inside a subagent. */
+  /** Set for events inside a subagent. */
   agent_id?: string;
   agent_type?: string;
   last_assistant_message?: string;
 };
 
-/** For the model: text beside the conversation, or why a call is not run. */
+/** For the model: text to add to the conversation, or why a call is refused. */
 export type Said = { context: string; refusal?: string };
 const nothing: Said = { context: '' };
 
 export type Teller = {
-  /** Says that something of a hook failed; the rest goes on. */
+  /** Reports that part of a hook failed; the rest continues. */
   complain: (error: unknown) => '';
-  /** Whether the model surely hears what is said. Else messages, which are told once, are left for a hook whose words it hears. */
+  /**
+   * Whether the model is certain to get the text. If not, messages, which are told only once, are left for a hook whose text it does get.
+   */
   isHeard: boolean;
-  /** What tools and subagents did is read from the session's transcript, which is kept here, too. */
+  /**
+   * The session's transcript is stored here too; the actions of tools and subagents are read from it instead of being reported by hooks.
+   */
   isTranscriptKept?: boolean;
 };
 
 type Hook = (ledger: Functions, sessionId: string, input: HookInput, teller: Teller) => Promise<Said>;
 
-/** Throws UsageError. */
+/** Validates a hook's input. Throws UsageError. */
 export function hookInput(input: unknown): HookInput {
   if (!isObject(input)) throw new UsageError('a hook expects a JSON object on stdin');
   for (const name of ['session_id', 'cwd', 'prompt', 'tool_name', 'error', 'agent_id', 'agent_type', 'last_assistant_message'] as const)
@@ -59,7 +63,7 @@ export function hookInput(input: unknown): HookInput {
   return input;
 }
 
-/** Tools of these programs whose input names a file, and what they do to it. */
+/** The tools of these programs whose input names a file, with what they do to it. */
 const fileTools = new Map([
   ['Read', 'read'],
   ['Write', 'create'],
@@ -73,7 +77,7 @@ const fileTools = new Map([
 
 type Touch = { path: string; operation: string };
 
-/** The files that a call is about. A patch of Codex names as many as it likes. */
+/** The files that a call touches. A patch of Codex may name any number. */
 function touchesOf(tool: string, input: Record<string, unknown>): Touch[] {
   const patch = input['command'];
   if (tool === 'apply_patch' && typeof patch === 'string')
@@ -86,23 +90,23 @@ function touchesOf(tool: string, input: Record<string, unknown>): Touch[] {
   return operation === undefined || typeof path !== 'string' || path === '' ? [] : [{ path, operation }];
 }
 
-/** Our own tools, which write their own record: of the plugin's server, or of one in a program. */
+/** Our own tools, which record their calls themselves: those of the plugin's server, or of one inside a program. */
 export const ownTool = /^mcp__(?:plugin_work-ledger_)?work-ledger__/;
 
 export type HookName = keyof typeof hooks;
 
 export const hooks = {
-  /** Context for the beginning of a session: where the work stands, and what others do in this directory and its repository. */
+  /** Context for the start of a session: the state of the work, and what others are doing in this directory and its repository. */
   'session-start': async (ledger, sessionId, { cwd }) => ({
     context: await ledger.text('journal_session_begin', 'journal_session_begin', sessionId, repositoryOf(cwd ?? process.cwd())),
   }),
-  /** Records the prompt; what others said to the session, and what is new elsewhere since it was last told. */
+  /** Records the prompt. Says what others told the session, and what is new elsewhere since it was last told. */
   'user-prompt': async (ledger, sessionId, { prompt }, teller) => {
     if (prompt === undefined || prompt.trim() === '') await ledger.rows('journal_session_status', sessionId, 'active');
     else await ledger.rows('journal_session_prompt', sessionId, prompt, randomUUID());
     return { context: await news(ledger, sessionId, teller) };
   },
-  /** Whether others are at the file that is about to change: the client's own refusal, or context for the model. */
+  /** Says whether others are working on the file that is about to change: as a refusal, or as context for the model. */
   'pre-tool-use': async (ledger, sessionId, { cwd, tool_name: tool = '', tool_input: input = {} }) => {
     const said: string[] = [];
     for (const { path, operation } of touchesOf(tool, input)) {
@@ -115,17 +119,20 @@ export const hooks = {
     }
     return { context: said.join('\n\n') };
   },
-  /** Records the use of a tool; what is new elsewhere, while the session works. */
+  /** Records the use of a tool. Says what is new elsewhere while the session works. */
   'post-tool-use': async (ledger, sessionId, input, teller) => {
     if (teller.isTranscriptKept !== true) await toolNote(ledger, sessionId, input).catch(teller.complain);
-    // What a subagent is told its session never hears.
+    // The session never gets what a subagent is told.
     return input.agent_id === undefined ? { context: await news(ledger, sessionId, teller) } : nothing;
   },
   'pre-compact': async (ledger, sessionId) => {
     await ledger.rows('checkpoint_create', sessionId, 'automatic');
     return { context: await ledger.text('export_for_resumption', 'export_for_resumption', sessionId, 3000) };
   },
-  /** A subagent begins without a word of what others do: that of its session's directory. Nothing of it counts as told to the session. */
+  /**
+   * A subagent starts without knowing what others do, so it is told about its session's directory. This does not count as told to the
+   * session.
+   */
   'subagent-start': async (ledger, sessionId, { cwd }) => ({
     context: await saidBy(ledger, 'awareness_here', sessionId, repositoryOf(cwd ?? process.cwd())),
   }),
@@ -147,7 +154,7 @@ export const hooks = {
 
 export const isHook = (name: string): name is HookName => Object.hasOwn(hooks, name);
 
-/** As a harness reads it; null: nothing is said. */
+/** The answer as a harness reads it; null to say nothing. */
 export function answerOf<Event extends string>(event: Event, { context, refusal }: Said): Answer<Event> | null {
   if (refusal !== undefined)
     return { hookSpecificOutput: { hookEventName: event, permissionDecision: 'deny', permissionDecisionReason: refusal } };
@@ -161,7 +168,7 @@ export type Answer<Event extends string> = {
   );
 };
 
-/** What others said to the session, and what is new since it was last told. Each counts as told: that the other one fails does not lose it. */
+/** What others told the session, and what is new since it was last told. Each is marked as told, so if one fails the other is not lost. */
 async function news(ledger: Functions, sessionId: string, { complain, isHeard }: Teller): Promise<string> {
   const [found, told] = await Promise.all([
     saidBy(ledger, 'journal_session_news', sessionId).catch(complain),
@@ -193,13 +200,13 @@ const resultOf = (toolName: string, output: string): object => ({
 const note = (ledger: Functions, sessionId: string, entryType: string, content: object, importance: string): Promise<unknown> =>
   ledger.rows('journal_log', sessionId, entryType, storableJson(content), importance, randomUUID());
 
-/** What a function of the ledger has for the model; empty: nothing. */
+/** The text that a function of the ledger returns for the model; empty if none. */
 async function saidBy(ledger: Functions, name: string, ...args: Argument[]): Promise<string> {
   const said = (await ledger.rows(name, ...args))[0]?.[name];
   return typeof said === 'string' ? said : '';
 }
 
-/** The root of the repository that the directory is in; else the directory. */
+/** The root of the repository that the directory is in, or else the directory. */
 function repositoryOf(directory: string): string {
   for (let at = resolve(directory); ; at = dirname(at)) {
     if (existsSync(join(at, '.git'))) return at;

@@ -1,4 +1,4 @@
-// Who may speak to the server over HTTP: whoever has the token, and no web page that a browser of this network was lured to.
+// Who may talk to the server over HTTP: only clients with the token, and no web page that a browser in this network was lured to.
 
 import {
   hostHeaderValidationResponse,
@@ -11,18 +11,18 @@ import {
 
 import { isSame } from '../secrets/isSame.ts';
 
-/** What a request is refused with; null: it may pass. */
+/** Returns the response that rejects a request; null if it is allowed. */
 export type Access = (request: Request) => Promise<Response | null>;
 
 /**
- * `hostnames`: the names, besides those of this machine to itself, that a request's Host and Origin may have, as they are written in a URL.
+ * `hostnames`: the names that a request's Host and Origin may have besides the loopback names, as written in a URL.
  */
 export function accessFor(token: string, hostnames: readonly string[]): Access {
   const names = [...localhostAllowedHostnames(), ...hostnames];
   const verifier = {
     async verifyAccessToken(given: string) {
       if (!isSame(given, token)) throw new OAuthError(OAuthErrorCode.InvalidToken, 'wrong token');
-      return { token: '', clientId: '', scopes: [], expiresAt: Infinity }; // nothing that is passed on knows the token
+      return { token: '', clientId: '', scopes: [], expiresAt: Infinity }; // the token is not passed on
     },
   };
   const authorize = requireBearerAuth({ verifier });

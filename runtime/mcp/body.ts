@@ -1,11 +1,11 @@
-// The body of a request, read and parsed with bounds: size, encoding and depth are known before anything is made of it.
+// Reads and parses the body of a request within bounds: size, encoding and depth are checked before it is used.
 
 import { depthOf } from '../../sandbox/jsonDepth.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_DEPTH = 64;
 
-/** The JSON of a body, or what the request is refused with. */
+/** The JSON of a body, or the response that rejects the request. */
 export async function jsonBody(request: Request): Promise<{ json: unknown } | Response> {
   const bytes = await bytesOf(request).catch(() => new Uint8Array());
   if (bytes === null) return refused(413, -32000, `a request holds at most ${MAX_BYTES} bytes`);
@@ -17,7 +17,7 @@ export async function jsonBody(request: Request): Promise<{ json: unknown } | Re
   }
 }
 
-/** Null: more than the most. */
+/** Null if the body exceeds the maximum size. */
 async function bytesOf(request: Request): Promise<Uint8Array | null> {
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BYTES) return null;
   const chunks: Uint8Array[] = [];
@@ -30,7 +30,7 @@ async function bytesOf(request: Request): Promise<Uint8Array | null> {
   return Buffer.concat(chunks);
 }
 
-/** An error as JSON-RPC says it. */
+/** An error in JSON-RPC form. */
 export function refused(status: number, code: number, message: string, headers: Record<string, string> = {}): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers });
 }

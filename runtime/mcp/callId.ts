@@ -1,16 +1,16 @@
-// What a call of an MCP client is known by in the ledger, so that one that comes again is done once.
+// The id under which the ledger knows an MCP client's call, so that a call that arrives again is done only once.
 
 import { createHash, randomUUID } from 'node:crypto';
 
-/** What a request says beside its parameters. */
+/** The metadata of a request, besides its parameters. */
 export type Meta = Readonly<Record<string, unknown>> | undefined;
 
-/** The id of a call as Claude Code and its SDK tell it to servers, which is the one that hooks are told. */
+/** The key under which Claude Code and its SDK send a call's id to servers; hooks get the same id. */
 export const CALL = 'claudecode/toolUseId';
 
 /**
- * The protocol has no id that outlives a connection: those of its requests begin anew with each. Where the client names the call, the same
- * call with the same input is one call, whatever brings it again; where it does not, each request is a call of its own.
+ * The protocol has no id that outlives a connection: request ids start over with each. If the client names the call, the same id with the
+ * same input is one call, however it arrives again; otherwise each request is a separate call.
  */
 export function callIdOf(workItemId: string, name: string, input: object, meta: Meta): string {
   const id = meta?.[CALL];

@@ -1,6 +1,6 @@
-// The clients that a server knows of: not more than so many, and none that was not heard of for so long.
+// The clients that a server knows: at most a fixed number, and none that has been silent for too long.
 
-/** One client's state. `close()` is called once, when it is forgotten. */
+/** One client's state. `close()` is called once, when the client is forgotten. */
 export type Guest = { fetch(request: Request, body: unknown): Promise<Response>; close(): Promise<void> };
 
 type Kept = { guest: Guest; open: number; seenAt: number };
@@ -22,7 +22,7 @@ export class Guests {
     return this.#kept.has(key);
   }
 
-  /** False: there is no room, because every other client is connected just now. */
+  /** False if there is no room because all other clients are connected at the moment. */
   add(key: string, guest: Guest): boolean {
     if (this.#kept.size >= this.#max) {
       const [idle] = [...this.#kept].filter(([, { open }]) => open === 0).toSorted(([, a], [, b]) => a.seenAt - b.seenAt);
@@ -33,7 +33,7 @@ export class Guests {
     return true;
   }
 
-  /** Has a client answer a request; it counts as connected until its answer is read to the end. */
+  /** Lets a client's handler answer a request; the client counts as connected until the answer has been read to the end. */
   async fetch(key: string, request: Request, body: unknown): Promise<Response> {
     const kept = this.#kept.get(key);
     if (!kept) throw new Error('no such client');
@@ -72,7 +72,7 @@ export class Guests {
   }
 }
 
-/** The same response; `over` is called once, when its body was read to the end or nobody reads it any more. */
+/** The same response; `over` is called once, when the body has been read to the end or is no longer being read. */
 export function whenRead(response: Response, over: () => void): Response {
   if (response.body === null) {
     over();

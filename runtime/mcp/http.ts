@@ -1,10 +1,10 @@
-// MCP over streamable HTTP, as a handler that any web server can mount. A client of 2025's revisions opens a session, which has
-// its state here; one of 2026-07-28 says with each request who it is. Both are served by the same Service.
+// MCP over streamable HTTP, as a handler that any web server can mount. A client of the 2025 revisions opens a session, whose state is kept
+// here; a client of 2026-07-28 identifies itself with each request. Both are served by the same Service.
 //
-// A client is known by the conversation or the work item in the address that it was given: …/mcp?conversation=NAME or
-// …/mcp?work_item=ID, which may be the end of the id, but not `last`, since an address means the same item each time; the former may
-// say &project=NAME. A session without either is a conversation of its own; a request without both and without a session can only
-// look at what there is.
+// A client is identified by the conversation or the work item in the address that it was given: …/mcp?conversation=NAME or
+// …/mcp?work_item=ID. The ID may be the end of an id, but not `last`, because an address must always mean the same item; a conversation may
+// add &project=NAME. A session without either gets a separate conversation; a request with neither and without a session can only
+// look at what exists.
 
 import { randomUUID } from 'node:crypto';
 
@@ -24,20 +24,20 @@ import { SessionTransport } from './sessionTransport.ts';
 export type Identity = { conversation: string; directory?: string; project?: string } | { workItemId: string };
 
 export type McpHttpOptions = {
-  /** The bearer token of every client. */
+  /** The bearer token that every client must send. */
   token: string;
-  /** Names of this machine, besides localhost, that clients may ask for, as they are written in a URL. */
+  /** Names of this machine, besides localhost, that clients may use, as written in a URL. */
   hostnames?: readonly string[];
   /** Opens the ledger for a client. */
   seatFor(identity: Identity): Promise<Seat>;
-  /** How many clients are known at once; default 100. */
+  /** How many clients are known at a time; default: 100. */
   maxClients?: number;
-  /** After how many seconds without a request or an open stream a client is forgotten; default 1800. */
+  /** Seconds without a request or an open stream after which a client is forgotten; default: 1800. */
   idleSeconds?: number;
 };
 
 const MAX_NAME = 200;
-/** After how long a client that lost a stream asks for the rest. */
+/** How long a client that lost a stream waits before it asks for the rest. */
 const RETRY_MS = 1000;
 const SESSION = 'mcp-session-id';
 const initialize = z.object({ params: z.object({ clientInfo: z.object({ name: z.string() }) }) });
@@ -58,7 +58,7 @@ export class McpHttp {
     this.#guests = new Guests(options.maxClients ?? 100, options.idleSeconds ?? 1800);
   }
 
-  /** Answers a request, whatever its path; the stream of an answer may stay open for long. */
+  /** Answers a request, whatever its path; the stream of an answer may stay open for a long time. */
   readonly fetch = async (request: Request): Promise<Response> => {
     const refusal = await this.#access(request);
     if (refusal) return refusal;
@@ -72,13 +72,13 @@ export class McpHttp {
     return this.#alone(request, body.json, identity);
   };
 
-  /** Ends what waits and what streams, and leaves the ledger. */
+  /** Ends waiting calls and open streams, and leaves the ledger. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#guests.close();
   }
 
-  /** A request of a session, or one that opens it. */
+  /** Handles a request within a session, or one that opens a session. */
   async #inSession(request: Request, body: unknown, identity: Identity | null): Promise<Response> {
     const known = request.headers.get(SESSION);
     if (known !== null)
@@ -108,7 +108,7 @@ export class McpHttp {
     return { fetch: (request, body) => transport.handleRequest(request, { parsedBody: body }), close: () => service.stop() };
   }
 
-  /** A request that stands for itself. Those of one identity share a Service, as long as they come. */
+  /** Handles a request without a session. Requests with the same identity share a Service, as long as they keep coming. */
   async #alone(request: Request, body: unknown, identity: Identity | null): Promise<Response> {
     const key = JSON.stringify(identity);
     if (!this.#guests.has(key) && !this.#guests.add(key, this.#caller(identity))) return noRoom();
@@ -141,7 +141,7 @@ export class McpHttp {
         const { data } = listens.safeParse(body);
         const uris = [...new Set(data?.params.notifications.resourceSubscriptions)];
         if (uris.length > MAX_WATCHED) return refused(400, -32602, `at most ${MAX_WATCHED} resources can be listened to`);
-        const releases = await Promise.all(uris.map(watch)); // before it is told that it is heard
+        const releases = await Promise.all(uris.map(watch)); // before the subscription is acknowledged
         const release = (): void => {
           for (const done of releases) done();
         };
@@ -160,7 +160,7 @@ export class McpHttp {
   }
 }
 
-/** Whom the address names; null: nobody. */
+/** The identity in the address; null if there is none. */
 function identityIn(request: Request): Identity | null | Response {
   const { searchParams } = new URL(request.url);
   const [conversation, workItemId] = [searchParams.get('conversation'), searchParams.get('work_item')];
@@ -173,7 +173,7 @@ function identityIn(request: Request): Identity | null | Response {
     : refused(400, -32602, `a conversation has a name of at most ${MAX_NAME} characters`);
 }
 
-/** Like no other, and says what the client is. */
+/** A unique name for a conversation that contains the client's name. */
 function ownConversation(body: unknown): string {
   const name = initialize.safeParse(body).data?.params.clientInfo.name ?? '';
   return `${name.replaceAll(/[^\w .-]/g, '').slice(0, 60) || 'client'} ${randomUUID()}`;

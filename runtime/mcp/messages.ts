@@ -1,20 +1,22 @@
-// What a client writes to stdin: one message a line. The SDK reads single messages, and passes over any other line without a word, so
-// that a client waits for good. Here a batch becomes its messages, and what is no message is answered as JSON-RPC has it.
+// Reads what a client writes to stdin: one message per line. The SDK reads only single messages and silently ignores any other line, so
+// that a client would wait forever. Here a batch is split into its messages, and a line that is not a message gets a JSON-RPC error.
 
 import { Transform } from 'node:stream';
 
 import { parseJSONRPCMessage, STDIO_DEFAULT_MAX_BUFFER_SIZE } from '@modelcontextprotocol/server';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 
-/** As many as the SDK takes over HTTP. */
+/** The same limit as the SDK has over HTTP. */
 export const MAX_BATCH = 100;
 
 const NEWLINE = 0x0a;
 
-/** An answer to what is no message; `id` is null where it has none. */
+/** The answer to something that is not a message; `id` is null if it has none. */
 export type Refusal = { jsonrpc: '2.0'; id: string | number | null; error: { code: number; message: string } };
 
-/** Makes of what comes in lines that are messages for the SDK; a line that is too long goes on as it is, for the SDK to give up. */
+/**
+ * Turns the input into lines that are single messages for the SDK. A line that is too long is passed on unchanged; the SDK then gives up.
+ */
 export function singleMessages(answer: (refusal: Refusal) => void): Transform {
   let parts: Buffer[] = [];
   let length = 0;
@@ -33,9 +35,9 @@ export function singleMessages(answer: (refusal: Refusal) => void): Transform {
   });
 }
 
-/** The messages of a line, a line each. */
+/** The messages of a line, one per line. */
 function messagesOf(line: string, answer: (refusal: Refusal) => void): string {
-  const text = line.replace(/^\uFEFF/, '').trim(); // some write a byte order mark
+  const text = line.replace(/^\uFEFF/, '').trim(); // some clients write a byte order mark
   if (text === '') return '';
   let json: unknown;
   try {
@@ -52,7 +54,7 @@ function messagesOf(line: string, answer: (refusal: Refusal) => void): string {
   return json.map((one) => (isMessage(one, answer) ? lineOf(one, answer) : '')).join('');
 }
 
-/** JSON can be read that is too deep to be written. */
+/** JSON that can be parsed may still be too deep to be written. */
 function lineOf(message: JSONRPCMessage, answer: (refusal: Refusal) => void): string {
   try {
     return `${JSON.stringify(message)}\n`;

@@ -1,5 +1,5 @@
-// What was sent to a client that is away for a moment: it comes back with the id of the last event that it got, and is sent
-// what followed. Bounded: what is older is forgotten, and such a client starts a new stream.
+// Keeps what was sent to a client, for clients that reconnect with the id of the last event that they got and are sent the rest. Bounded:
+// old events are forgotten, and a client that asks for those starts a new stream.
 
 import type { EventStore, JSONRPCMessage } from '@modelcontextprotocol/server';
 
@@ -10,19 +10,19 @@ type Sent = { id: string; streamId: string; message: JSONRPCMessage; chars: numb
 
 /** An event store that knows which streams are over. */
 export type SentEvents = EventStore & {
-  /** No message follows this one on its stream. */
+  /** Marks this message as the last one on its stream. */
   ends(message: JSONRPCMessage): void;
-  /** Nothing was sent after this event on its stream, and nothing will be. */
+  /** Whether this event was the last one on its stream. */
   isOver(eventId: string): boolean;
 };
 
-/** The newest events of one session. */
+/** Stores the newest events of one session. */
 export function sentEvents(): SentEvents {
   const events: Sent[] = [];
   const last = new WeakSet<JSONRPCMessage>();
   let count = 0;
   let chars = 0;
-  const isEvent = (message: JSONRPCMessage): boolean => Object.keys(message).length > 0; // the first of a stream only gives it an id
+  const isEvent = (message: JSONRPCMessage): boolean => Object.keys(message).length > 0; // a stream's first message only gives it an id
   return {
     ends: (message) => void last.add(message),
     isOver: (eventId) => events.some(({ id, message }) => id === eventId && last.has(message)),

@@ -1,5 +1,5 @@
-// The ledger as an MCP server, whatever carries the protocol: the registry's abilities as tools of one work item, digest and
-// ledgers as resources that can be watched.
+// The ledger as an MCP server, independent of the transport: the registry's abilities as tools of one work item; the digest and ledgers as
+// resources that can be watched.
 
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from '@modelcontextprotocol/server';
 import type { CallToolResult, ServerContext, Tool } from '@modelcontextprotocol/server';
@@ -30,36 +30,36 @@ const resources = [
 ];
 const resourceTemplates = [{ uriTemplate: `${LEDGER}/{work_item_id}`, name: 'ledger_of', title: 'The ledger of a work item', mimeType }];
 
-/** Of one client: whoever sits again later is the same. */
+/** The most seats of one client. A session whose seat was dropped gets the same work item when it returns. */
 const MAX_SEATS = 1000;
 
-/** How long calls may go on when the server stops. */
+/** How long calls may continue when the server stops. */
 const GRACE_MS = 5000;
 
 /**
- * A ledger, where its resources are read (the same or a standby), and the work item that stands for the client; call leave() when the
- * client is gone.
+ * A ledger, the one from which its resources are read (the same or a standby), and the work item that represents the client. Call leave()
+ * when the client is gone.
  */
 export type Seat = { db: Db; reads: Db; updates: Updates; workItemId: string; leave(): Promise<void> };
 
-/** Of a resource, for a session, which works at this item. */
+/** A resource watched by a session, and the work item of that session. */
 type Watch = { uri: string; session: string; onUpdated: () => void; workItemId: string; release: () => void };
 
 export type ServiceOptions = {
-  /** A list of tools does not wait for the database; what users registered follows as a change. */
+  /** Whether a list of tools is returned without waiting for the database; tools registered by users are then announced as a change. */
   isPrompt: boolean;
   onToolsChanged?: () => void;
-  /** By what a request says, for which session it is: `open` is given that. */
+  /** Determines from a request's metadata which session it belongs to; the result is passed to `open`. */
   sessionOf?: (meta: Meta) => string | Promise<string>;
-  /** Where tools are listed, also while there is no session. */
+  /** The ledger from which tools are listed, even while there is no session. */
   ledger?: () => Promise<Pick<Seat, 'db'>>;
-  /** Work that a call of a session names is over: if it is the session's own, `sessionOf` is to find other work. */
+  /** Called when the work that a session's call named is over. If it was the session's own work, `sessionOf` must find other work. */
   onOver?: (session: string) => void;
 };
 
 /**
- * What one client is served. The ledger is opened with the first list of tools or the first call; if that failed, again with the next.
- * A client that speaks for several sessions has a seat for each.
+ * Serves one client. The ledger is opened with the first list of tools or the first call, and again with the next one if that failed. A
+ * client that speaks for several sessions has a seat for each.
  */
 export class Service {
   readonly #open: (session: string) => Promise<Seat>;
@@ -85,7 +85,7 @@ export class Service {
     this.#onOver = options.onOver ?? (() => {});
   }
 
-  /** A protocol server, for a connection (it notifies of changes until it is closed) or for a single request. */
+  /** A protocol server, for a connection (it sends change notifications until it is closed) or for a single request. */
   server({ isConnected }: { isConnected: boolean }): Server {
     const server = new Server(
       { name: 'work-ledger', version: version() },
@@ -106,7 +106,10 @@ export class Service {
     return server;
   }
 
-  /** Calls `onUpdated` after each change of the resource, until the returned function is called. What is its session's own is that of later work, too. */
+  /**
+   * Calls `onUpdated` after each change of the resource, until the returned function is called. If the resource belongs to the session's
+   * own work, it follows the session to later work.
+   */
   async watch(uri: string, onUpdated: () => void): Promise<() => void> {
     const session = await this.#sessionOf(undefined);
     const seat = await this.#seatOf(session);
@@ -118,7 +121,7 @@ export class Service {
     };
   }
 
-  /** The session went on to other work. */
+  /** Renews a session's watches after it moved to other work. */
   async #watchAnew(session: string, seat: Seat): Promise<void> {
     for (const watch of this.#watches) {
       const { uri, onUpdated, release } = watch;
@@ -127,18 +130,18 @@ export class Service {
       watch.release = await watchAt(seat, uri, onUpdated);
       release();
       if (this.#watches.has(watch)) onUpdated();
-      else watch.release(); // it was given up meanwhile
+      else watch.release(); // it was released in the meantime
     }
   }
 
-  /** Ends what waits, lets calls be answered, and leaves. */
+  /** Ends waiting calls, lets running ones be answered, and leaves the ledger. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     const isOver = Promise.allSettled(this.#calls);
     let timer: NodeJS.Timeout | undefined;
     await Promise.race([isOver, new Promise((resolve) => (timer = setTimeout(resolve, GRACE_MS)))]);
     clearTimeout(timer);
-    await new Promise(setImmediate); // answers are on their way
+    await new Promise(setImmediate); // lets answers be sent
     await Promise.allSettled([...this.#connected].map((server) => server.close()));
     await Promise.allSettled([...this.#seats.values()].map(async (seat) => (await seat).leave()));
   }
@@ -154,18 +157,18 @@ export class Service {
     this.#seats.set(session, opening);
     const [oldest] = this.#seats.keys();
     if (this.#seats.size > MAX_SEATS && oldest !== undefined) this.#rise(oldest);
-    opening.then((seat) => this.#watchAnew(session, seat)).catch(() => {}); // what fails is said to whoever needs it
+    opening.then((seat) => this.#watchAnew(session, seat)).catch(() => {}); // each caller gets the error
     opening.catch(() => this.#seats.delete(session));
     return opening;
   }
 
-  /** If that was its own work, what it calls next is another's. */
+  /** The session's work may be over: drops its seat, so that its next call works at whatever its work is then. */
   #over(session: string): void {
     this.#rise(session);
     this.#onOver(session);
   }
 
-  /** Its next call has a seat of its own, at whatever its work is then. */
+  /** Drops a session's seat; its next call opens another, for its work at that time. */
   #rise(session: string): void {
     void this.#seats.get(session)?.then(
       (seat) => seat.leave(),
@@ -174,7 +177,7 @@ export class Service {
     this.#seats.delete(session);
   }
 
-  /** What users registered, too; a ledger that cannot be reached is said with each call. */
+  /** Loads the tools, including those that users registered. If the ledger cannot be reached, each call reports that. */
   async #refresh(): Promise<void> {
     try {
       const { db } = await this.#ledger();
@@ -214,7 +217,7 @@ export class Service {
     return call.finally(() => this.#calls.delete(call));
   }
 
-  /** Checks against the whole schema, which the database can only do with a JavaScript engine. */
+  /** Validates against the whole schema, which the database can do only if it has a JavaScript engine. */
   #check(name: string, input: Record<string, unknown>): void {
     const schema = this.#tools.find((tool) => tool.name === name)?.inputSchema;
     if (!schema) return; // the database will report that there is no such ability
@@ -231,7 +234,7 @@ export class Service {
     return `${await reads.ledgerReadFormatted(subject.workItemId)}${age}`;
   }
 
-  /** A client that stays connected is told of changes: of the tools, and of the resources that it subscribes to. */
+  /** Notifies a client that stays connected of changes to the tools and to the resources that it subscribes to. */
   #notify(server: Server): void {
     const watched = new Map<string, () => void>();
     this.#connected.add(server);
@@ -248,7 +251,7 @@ export class Service {
       try {
         const release = await this.watch(uri, () => void server.sendResourceUpdated({ uri }).catch(() => {}));
         if (watched.has(uri) && this.#connected.has(server)) watched.set(uri, release);
-        else release(); // it changed its mind meanwhile
+        else release(); // it unsubscribed in the meantime
       } catch (error) {
         watched.delete(uri);
         throw error;
@@ -269,7 +272,7 @@ async function watchAt({ updates, workItemId }: Seat, uri: string, onUpdated: ()
   });
 }
 
-/** What one client may watch at once. */
+/** How many resources one client may watch at a time. */
 export const MAX_WATCHED = 64;
 
 function subjectOf(uri: string, workItemId: string): Subject {
@@ -277,7 +280,7 @@ function subjectOf(uri: string, workItemId: string): Subject {
   if (uri === LEDGER) return { kind: 'ledger', workItemId };
   const other = uri.startsWith(`${LEDGER}/`) ? uri.slice(LEDGER.length + 1) : '';
   if (!uuid.test(other)) throw new ResourceNotFoundError(uri);
-  return { kind: 'ledger', workItemId: other.toLowerCase() }; // as notifications name it
+  return { kind: 'ledger', workItemId: other.toLowerCase() }; // lower case, as in notifications
 }
 
 const toolOf = ({ name, description, input_schema }: BuiltinAbility): Tool => ({
@@ -286,7 +289,7 @@ const toolOf = ({ name, description, input_schema }: BuiltinAbility): Tool => ({
   inputSchema: input_schema as Tool['inputSchema'],
 });
 
-/** Progress for a client that gave a token for it. */
+/** Reports progress, if the client gave a token for it. */
 function reportOf({ _meta, notify }: ServerContext['mcpReq']): Report {
   const progressToken = _meta?.progressToken;
   return async (progress, total, message) => {
@@ -295,7 +298,7 @@ function reportOf({ _meta, notify }: ServerContext['mcpReq']): Report {
   };
 }
 
-/** The result of an ability, or its error as a result that the model reads; behind a result what others said to the session meanwhile. */
+/** The result of an ability, or its error as a result for the model; after a result, what others told the session in the meantime. */
 async function answered(act: () => Promise<unknown>, told: () => Promise<string | null>): Promise<CallToolResult> {
   try {
     const value = await act();

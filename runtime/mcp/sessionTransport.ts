@@ -1,7 +1,7 @@
-// Streamable HTTP of one session, where each request is answered on the stream of its own POST, and nothing stays open. The SDK's
-// transport knows requests by their ids alone: of two at once with one id, the second gets both answers and the first none; and the
-// stream of a request that was cancelled, which the SDK does not answer, never ends. So requests are numbered here, and outside
-// nobody sees the numbers.
+// Streamable HTTP for one session, in which each request is answered on the stream of its own POST and no stream stays open. The SDK's
+// transport knows requests only by their ids: of two concurrent requests with the same id, the second gets both answers and the first none;
+// and the stream of a request that was cancelled, which the SDK does not answer, never ends. So requests are numbered here, and the numbers
+// are never visible to clients.
 
 import {
   isJSONRPCErrorResponse,
@@ -22,9 +22,9 @@ import { MAX_BATCH } from './messages.ts';
 import { sentEvents } from './sentEvents.ts';
 import type { SentEvents } from './sentEvents.ts';
 
-/** What the Language Server Protocol calls it; MCP has no code of its own. */
+/** The code in the Language Server Protocol; MCP defines none. */
 const REQUEST_CANCELLED = -32800;
-/** No request has this number. */
+/** A number that no request has. */
 const NONE = 0;
 
 const cancellation = z.looseObject({
@@ -32,7 +32,7 @@ const cancellation = z.looseObject({
   params: z.looseObject({ requestId: z.union([z.string(), z.number()]) }),
 });
 
-/** A request without an answer: what its client calls it, and all such requests of the same POST. */
+/** An unanswered request: its client's id for it, and all unanswered requests of the same POST. */
 type Unanswered = { id: RequestId; ofPost: Set<number> };
 
 export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
@@ -46,9 +46,9 @@ export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
     this.#sent = sent;
   }
 
-  /** `parsedBody`: the body of a POST. */
+  /** `parsedBody` is the body of a POST. */
   override async handleRequest(request: Request, options: HandleRequestOptions): Promise<Response> {
-    // A client for which an error is no answer asks for the rest of its stream. This status is how such streams say that they are over.
+    // A client that does not count an error as an answer asks for the rest of its stream. This status says that the stream is over.
     if (request.method === 'GET' && this.#sent.isOver(request.headers.get('last-event-id') ?? ''))
       return new Response(null, { status: 204 });
     const ofPost = new Set<number>();
@@ -62,7 +62,7 @@ export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
       return { ...data, params: { ...data.params, requestId: number } };
     };
     const { parsedBody: body } = options;
-    const isBatch = Array.isArray(body) && body.length <= MAX_BATCH; // a longer one is refused
+    const isBatch = Array.isArray(body) && body.length <= MAX_BATCH; // a longer one is rejected
     const response = await super.handleRequest(request, { ...options, parsedBody: isBatch ? body.map(numbered) : numbered(body) });
     if (response.ok) for (const number of cancelled) await this.#answerCancelled(number);
     else for (const number of ofPost) this.#unanswered.delete(number);
@@ -73,7 +73,7 @@ export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
     if (!isJSONRPCResultResponse(message) && !isJSONRPCErrorResponse(message)) return super.send(message, options);
     const number = Number(message.id);
     const request = this.#unanswered.get(number);
-    if (!request) return; // it was cancelled meanwhile
+    if (!request) return; // it was cancelled in the meantime
     this.#unanswered.delete(number);
     request.ofPost.delete(number);
     const answer = writtenWith(request.id, message);
@@ -92,13 +92,13 @@ export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
     return [...this.#unanswered].findLast(([, request]) => request.id === id)?.[0] ?? NONE;
   }
 
-  /** Its client does not wait for that; it ends the stream. */
+  /** The client does not wait for this answer, but it ends the stream. */
   #answerCancelled(number: number): Promise<void> {
     return this.send({ jsonrpc: '2.0', id: number, error: { code: REQUEST_CANCELLED, message: 'the request was cancelled' } });
   }
 }
 
-/** The same answer, whose id is another where it is written as JSON. */
+/** The same answer, which is written as JSON with another id. */
 function writtenWith(id: RequestId, answer: JSONRPCResponse): JSONRPCResponse {
   return Object.defineProperty({ ...answer }, 'toJSON', { value: () => ({ ...answer, id }), enumerable: false });
 }

@@ -1,5 +1,5 @@
-// MCP over stdio: one client, which started this process. Nothing but the protocol goes to stdout. A client that starts many
-// servers waits for none of them: what every ledger offers is listed before the database is queried, or even reached.
+// MCP over stdio, for the one client that started this process. Only the protocol goes to stdout. A client that starts many servers waits
+// for none of them, so the tools that every ledger offers are listed before the database is queried or even reached.
 
 import { SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
 import type { JSONRPCMessage, Server, Transport } from '@modelcontextprotocol/server';
@@ -11,8 +11,8 @@ import { Service } from './server.ts';
 import type { Seat, ServiceOptions } from './server.ts';
 
 /**
- * Serves until the client leaves (null), cannot be served any more (answers go nowhere, a message has no end) or the ledger refuses this
- * program; returns why.
+ * Serves until the client leaves (returns null), cannot be served any longer (answers go nowhere, a message does not end) or the ledger
+ * refuses this program (returns the reason).
  */
 export async function serveMcp(
   open: (session: string) => Promise<Seat>,
@@ -33,7 +33,7 @@ export async function serveMcp(
   const handle = serveStdio(() => (server = service.server({ isConnected: true })), { transport });
   const why = await Promise.race([gone.promise, refused]);
   await handle.close();
-  stdin.unpipe(messages).pause(); // else it keeps this process
+  stdin.unpipe(messages).pause(); // otherwise it keeps this process alive
   await service.stop();
   return why;
 }
@@ -51,8 +51,8 @@ const cancelled = z.object({
 });
 
 /**
- * Watches what a client listens to. The SDK answers `subscriptions/listen` itself and tells no handler; what it acknowledged, and
- * what the client cancels, passes here. `onOver` is told when nothing more will pass: null, because the client left; else why.
+ * Watches what a client listens to. The SDK answers `subscriptions/listen` itself and calls no handler, but its acknowledgements and the
+ * client's cancellations pass through here. `onOver` is called when nothing more will pass: with null if the client left, else the reason.
  */
 function withListens(wire: Transport, watch: (uri: string) => Promise<() => void>, onOver: (why: Error | null) => void): Transport {
   let last: Error | null = null;

@@ -1,5 +1,5 @@
-// Tells when what a resource shows has changed, as long as somebody watches it: notifications make it prompt, polling makes it
-// reliable. While nobody watches there is no connection, no query, and no append of anybody notifies.
+// Reports when what a resource shows has changed, as long as someone watches it: notifications make this prompt, polling makes it
+// reliable. While nobody watches there is no connection and no query, and appends send no notifications.
 
 import { LedgerError } from '../ledger/errors.ts';
 import type { Db } from '../ledger/db.ts';
@@ -10,7 +10,7 @@ export type Subject = { kind: 'digest' | 'ledger'; workItemId: string };
 
 const POLL_MS = 2000;
 const WATCH_SECONDS = 60;
-/** Hints that come within this time are one. */
+/** Hints that arrive within this time are handled as one. */
 const GATHER_MS = 100;
 
 type Watched = {
@@ -30,7 +30,7 @@ export class Updates {
   #poll: NodeJS.Timeout | undefined;
   #gather: NodeJS.Timeout | undefined;
 
-  /** `url`: the database of `db`, to listen to; null: it is not known, and polling has to do. */
+  /** `url`: the address of the database of `db`, to listen to; null: it is not known, and changes are found by polling only. */
   constructor(db: Db, url: string | null) {
     this.#db = db;
     this.#url = url;
@@ -46,7 +46,7 @@ export class Updates {
         (watched = { subject, read: this.#reader(subject), seen: null, checking: null, isStale: false, told: new Set() }),
       );
     const entry = watched;
-    const tell = (): void => onUpdated(); // its own, should the same function be given twice
+    const tell = (): void => onUpdated(); // a separate function, in case the same one is given twice
     const release = (): void => {
       entry.told.delete(tell);
       if (entry.told.size > 0) return;
@@ -58,14 +58,14 @@ export class Updates {
     try {
       await check(entry);
     } catch (error) {
-      if (!(error instanceof LedgerError)) return release; // out of reach: seen as soon as it is reached again
+      if (!(error instanceof LedgerError)) return release; // the database is unreachable: changes are reported once it can be reached again
       release();
       throw error;
     }
     return release;
   }
 
-  /** How much is being watched. */
+  /** The number of resources being watched. */
   get size(): number {
     return this.#watched.size;
   }
@@ -99,7 +99,7 @@ export class Updates {
     }, GATHER_MS).unref();
   }
 
-  /** A short fingerprint that changes whenever the resource changes. */
+  /** Returns a short fingerprint that changes whenever the resource changes. */
   #reader({ kind, workItemId }: Subject): () => Promise<string> {
     if (kind === 'digest') return async () => withoutAges(await this.#db.awarenessDigest(workItemId));
     let watchedUntil = 0;
@@ -114,7 +114,7 @@ export class Updates {
   }
 }
 
-/** Reads again and notifies if the fingerprint changed; repeats if a hint arrived meanwhile. */
+/** Reads again and notifies if the fingerprint changed; repeats if a hint arrived in the meantime. */
 function check(watched: Watched): Promise<void> {
   watched.isStale = true;
   return (watched.checking ??= readWhileStale(watched).finally(() => (watched.checking = null)));
@@ -130,5 +130,5 @@ async function readWhileStale(watched: Watched): Promise<void> {
   }
 }
 
-/** That time passes is no news. */
+/** Removes ages: the passing of time is not a change. */
 const withoutAges = (digest: string): string => digest.replaceAll(/\b(?:just now|\d+[mhd] ago)\)/g, ')');

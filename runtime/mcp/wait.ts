@@ -1,4 +1,4 @@
-// await_child_work and wait_for for a client. In a focus the loop waits; here the client waits, and nothing is held meanwhile.
+// await_child_work and wait_for for an MCP client. In a focus the loop waits; here the client waits, and nothing is held meanwhile.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -8,7 +8,7 @@ import { isFinal } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 
 const POLL_MS = 500;
-/** So often at least, so that the time limits of clients start over. */
+/** The interval at which progress is reported at least, so that the time limits of clients start over. */
 const REPORT_MS = 5000;
 
 const waitInput = z.object({
@@ -18,12 +18,12 @@ const waitInput = z.object({
   timeout_seconds: z.number().optional(),
 });
 
-/** How long it has waited, of how many seconds at most. */
+/** Reports how long it has waited, and how many seconds it waits at most. */
 export type Report = (seconds: number, total: number, message: string) => Promise<void>;
 
 export const isWait = (name: string): name is 'await_child_work' | 'wait_for' => name === 'await_child_work' || name === 'wait_for';
 
-/** What there is when all of that work is over, the time is over, or `signal` fires. */
+/** Returns the state once all of that work is over, the time is up, or `signal` fires. */
 export async function wait(
   db: Db,
   name: 'await_child_work' | 'wait_for',
@@ -48,7 +48,7 @@ export async function wait(
         );
   const stands = (): Promise<unknown> => ask({ timeout_seconds: 0 });
   const isTimed = ids.length === 0 && claim === undefined && until === undefined && seconds !== undefined;
-  await (isTimed ? stands() : ask({})); // refuses what cannot be waited for before anybody waits for it
+  await (isTimed ? stands() : ask({})); // rejects what cannot be waited for before waiting begins
   const timeout = seconds ?? (until === undefined ? 300 : Math.max(0, (Date.parse(until) - Date.now()) / 1000 || 0));
   const startedAt = performance.now();
   let reported = { at: -Infinity, message: '' };

@@ -1,11 +1,11 @@
-// Checks a request that the database assembled, and sends it unchanged. A request that breaks a rule is not sent; it gives an error
+// Checks a request that the database assembled, and sends it unchanged. A request that breaks a rule is not sent and results in an error
 // outcome.
 
 import type { ContentBlock, ModelClient, ModelOutcome, ModelRequest } from './message.ts';
 import { untilLeft } from '../untilLeft.ts';
 import { validateRequest } from './validateRequest.ts';
 
-/** `onBroken` is told of the rules that the request breaks. */
+/** `onBroken` is called with the rules that the request breaks. */
 export async function askChecked(
   model: ModelClient,
   request: Record<string, unknown>,

@@ -1,5 +1,5 @@
-// Asks a model by a client of the Anthropic SDK, or of one of its shape: a request body goes out unchanged. The only import of the model's
-// SDK.
+// Calls a model through a client of the Anthropic SDK, or one of the same shape; the request body is sent unchanged. The only file that
+// imports the model's SDK.
 //
 // The SDK's own MessageStream is not used: it completes the JSON of a cut-off tool input by guessing, and moves `input`
 // to the end of its block. Here blocks keep the keys and the order that the provider sent.
@@ -13,22 +13,25 @@ import type { ModelClient } from './message.ts';
 import { classOfAnswer, defaultTotalTimeoutMs, retryAfterSeconds, streamedCalls, withCauses } from './streamedCall.ts';
 import type { CallTimes, Told } from './streamedCall.ts';
 
-/** A client of the shape of the Anthropic SDK's: its own, or that of its packages for Bedrock, Vertex AI and Foundry. */
+/** A client of the same shape as the Anthropic SDK's: its own, or that of its packages for Bedrock, Vertex AI and Foundry. */
 export type AnthropicClient = { messages: { create: (...request: never[]) => unknown } };
 
 export type ModelClientOptions = CallTimes & {
   apiKey?: string;
   baseURL?: string;
   /**
-   * The server is another than the one that the environment describes: what ANTHROPIC_CUSTOM_HEADERS holds, secrets too, does not go there.
+   * Whether the server is a different one from that described by the environment. If so, ANTHROPIC_CUSTOM_HEADERS, which may hold secrets,
+   * is not sent.
    */
   isOther?: boolean;
-  /** The client that asks, with its own key and server, which the options above are for otherwise. It repeats no call: the ledger does. */
+  /**
+   * The client to use; it brings its key and server, so the options above do not apply. Its own retries are turned off: the ledger retries.
+   */
   client?: AnthropicClient;
 };
 
 /**
- * A client for one provider account. What options leave open comes from the environment, as the SDK reads it at the first call. Throws
+ * A client for one provider account. Options that are not given come from the environment, as the SDK reads it at the first call. Throws
  * PackageMissing.
  */
 export function createModelClient(options: ModelClientOptions = {}): ModelClient {
@@ -44,8 +47,8 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
     idleTimeoutMs,
     totalTimeoutMs,
     tell,
-    // The whole body, with `stream` in its place: create() stringifies it as it is, stream() would move that key.
-    // Only user_profile_id and workspace_id would be taken out (they become headers); nothing here sends them. betas becomes one here.
+    // The whole body, with `stream` where it already is: create() stringifies it unchanged, while stream() would move that key. The SDK
+    // would take out only user_profile_id and workspace_id, which become headers; nothing here sends them. betas is made a header here.
     open: async ({ betas, ...rest }, signal) => {
       const body = rest as unknown as Anthropic.MessageCreateParamsStreaming;
       client ??= await connect(options, totalTimeoutMs);
@@ -63,7 +66,7 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
 }
 
 async function connect({ apiKey, baseURL, isOther }: ModelClientOptions, timeout: number): Promise<Anthropic> {
-  // Loaded at the first call: it is 20 MB of memory, which a worker without work does not need.
+  // Loaded at the first call, because it takes 20 MB of memory, which a worker without work does not need.
   const { default: Client } = await import('@anthropic-ai/sdk');
   const client = new Client({
     ...(apiKey !== undefined && { apiKey }),
@@ -71,14 +74,14 @@ async function connect({ apiKey, baseURL, isOther }: ModelClientOptions, timeout
     ...(isOther && { defaultHeaders: withoutCustomHeaders(apiKey) }),
     maxRetries: 0,
     timeout,
-    // Whatever ANTHROPIC_LOG says: its default logger writes requests to stdout.
+    // Off whatever ANTHROPIC_LOG says: the SDK's default logger writes requests to stdout.
     logLevel: 'off',
   });
   keepSecretsOf(client);
   return client;
 }
 
-/** The client's own, of Bedrock, of Vertex AI. */
+/** The fields for credentials of the SDK's own client and of those for Bedrock and Vertex AI. */
 const credentials = ['apiKey', 'authToken', 'awsSecretKey', 'awsSessionToken', 'accessToken'] as const;
 
 function keepSecretsOf(client: object): void {
@@ -86,7 +89,7 @@ function keepSecretsOf(client: object): void {
   for (const secret of credentials.map((name) => known[name])) if (typeof secret === 'string') keepSecret(secret);
 }
 
-/** Takes back what the SDK takes from ANTHROPIC_CUSTOM_HEADERS ("name: value", a line each). */
+/** Removes the headers that the SDK takes from ANTHROPIC_CUSTOM_HEADERS ("name: value", one per line). */
 function withoutCustomHeaders(apiKey: string | undefined): Record<string, string | null> {
   const names = (process.env['ANTHROPIC_CUSTOM_HEADERS'] ?? '')
     .split('\n')
@@ -101,7 +104,7 @@ function tell(error: unknown): Told {
   const kinds = kindsOf(error);
   if (!kinds.includes('APIError')) {
     const message = withCauses(error);
-    // Thrown by the SDK before it sends.
+    // Thrown by the SDK before it sends the request.
     const isKey = error instanceof Error && /authentication method|invalid header value/i.test(error.message);
     return { class: isKey ? 'authentication' : 'unknown', message };
   }
@@ -119,7 +122,7 @@ function tell(error: unknown): Told {
   };
 }
 
-/** The names of its classes: a given client may come with a copy of the SDK of its own. */
+/** The class names of an error and its ancestors. instanceof would not do: a given client may bring another copy of the SDK. */
 function kindsOf(error: unknown): string[] {
   const kinds: string[] = [];
   for (let at: unknown = error instanceof Error && Object.getPrototypeOf(error); at; at = Object.getPrototypeOf(at))

@@ -1,12 +1,12 @@
-// The rules between the messages of one request: whose turn it is, which blocks may stand where, calls and their
-// results, thinking. Each broken rule is reported as a sentence that begins with its position.
+// The rules between the messages of a request: alternating roles, where blocks may occur, calls and their results, thinking. Each broken
+// rule is reported as a sentence that begins with its position.
 
 import { isObject } from '../../plv8/isObject.ts';
 import { isFilled, show } from './json.ts';
 import type { Json } from './json.ts';
 
 export type Report = (at: string, problem: string) => void;
-/** A message with its content as blocks. */
+/** A message with its content as a list of blocks. */
 export type Turn = { at: string; role: unknown; blocks: Json[] };
 
 const toolUseId = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -32,13 +32,13 @@ function checkRoles(turns: readonly Turn[], report: Report): void {
       if (before !== 'user') report(turn.at, 'is a system message that does not follow a user message');
       return;
     }
-    // A system message follows a user message and does not break the alternation.
+    // A system message may follow a user message without breaking the alternation.
     if (n > 0 && turn.role === (before === 'system' ? 'user' : before))
       report(turn.at, `follows another message with the role ${show(turn.role)}`);
   });
 }
 
-/** Which blocks may stand where. */
+/** Checks where blocks may occur. */
 function checkPlaces({ at, role, blocks }: Turn, report: Report): void {
   let isBehindResults = false;
   blocks.forEach(({ type }, n) => {
@@ -52,7 +52,7 @@ function checkPlaces({ at, role, blocks }: Turn, report: Report): void {
   });
 }
 
-/** Every tool_use is answered once in the very next message, and nothing else is answered there. */
+/** Checks that every tool_use is answered once in the very next message, and that nothing else is answered there. */
 function checkToolPairs(turns: readonly Turn[], report: Report): void {
   let calls = new Map<unknown, string>();
   const answered = new Set<unknown>();
@@ -81,8 +81,8 @@ function checkToolPairs(turns: readonly Turn[], report: Report): void {
 }
 
 /**
- * A server tool's call and its result stay in one message. If the server's code calls our tools, its own result
- * comes in a later message; such calls are recognised by a tool_use that names them as its caller.
+ * A server tool's call and its result are in the same message. But if the server's code calls our tools, the server tool's result comes in
+ * a later message; such calls are recognised by a tool_use that names them as its caller.
  */
 function checkServerTools(turns: readonly Turn[], report: Report): void {
   const callers = new Set<unknown>();
@@ -122,7 +122,7 @@ function checkThinkingLast({ at, role, blocks }: Turn, report: Report): void {
   }
 }
 
-/** With `thinking: enabled` the turn whose tool results are being sent must begin with thinking. */
+/** With `thinking: enabled`, the turn whose tool results are being sent must begin with thinking. */
 function checkThinkingFirst(body: Json, turns: readonly Turn[], report: Report): void {
   const isEnabled = isObject(body['thinking']) && body['thinking']['type'] === 'enabled';
   const answersTools = (turn: Turn | undefined) => turn?.blocks[0]?.['type'] === 'tool_result';

@@ -1,9 +1,9 @@
-// The request and the response of the Messages API, and the outcomes of a call.
+// The request and response types of the Messages API, and the outcomes of a call.
 
 export type ContentBlock = { type: string; [key: string]: unknown };
 export type Message = { role: 'user' | 'assistant' | 'system'; content: string | ContentBlock[] };
 
-/** The body as the database assembled it; betas goes as a header. */
+/** The body as the database assembled it; betas is sent as a header. */
 export type ModelRequest = {
   model: string;
   max_tokens: number;
@@ -17,18 +17,18 @@ export type ModelRequest = {
 
 export type ModelResponse = {
   id: string;
-  /** The provider that answered, if it is not Anthropic. */
+  /** The provider that answered, if not Anthropic. */
   provider?: string;
   model: string;
-  /** As sent, complete and in order, but with strings that Postgres can store. */
+  /** Complete and in order, as the provider sent it, except that strings are made storable in Postgres. */
   content: ContentBlock[];
   stopReason: string;
   stopDetails: unknown;
-  /** inputTokens are those neither read from the cache nor written to it; reasoningTokens are part of outputTokens. */
+  /** inputTokens were neither read from the cache nor written to it; reasoningTokens are part of outputTokens. */
   usage: { inputTokens: number; outputTokens: number; cachedInputTokens: number; cacheWriteTokens: number; reasoningTokens: number };
   requestId: string | null;
   durationMs: number;
-  /** Until the first content came. */
+  /** The time until the first content arrived. */
   firstTokenMs?: number | null;
 };
 
@@ -56,8 +56,8 @@ export type ModelOutcome = { kind: 'response'; response: ModelResponse } | { kin
 
 export type ModelClient = {
   /**
-   * Never throws. onDelta gets the text as it arrives, onGrowth a function that returns all blocks so far; both are also called for a
-   * message that fails later; they must not throw.
+   * Never throws. onDelta gets the text as it arrives; onGrowth gets a function that returns all blocks so far. Both are also called for a
+   * message that fails later, and must not throw.
    */
   call(
     request: ModelRequest,

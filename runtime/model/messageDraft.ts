@@ -1,5 +1,5 @@
-// A message while it arrives: the provider's stream events in, the whole message out, its blocks with the keys and in the
-// order that the provider sent, its strings made safe for Postgres.
+// Assembles a message from the provider's stream events. The blocks keep the keys and the order that the provider sent; strings are made
+// safe for Postgres.
 
 import { z } from 'zod';
 
@@ -9,12 +9,12 @@ import type { ContentBlock, ModelResponse } from './message.ts';
 
 const maxDepth = 64;
 
-/** The stream is not a valid message. */
+/** Thrown if the stream is not a valid message. */
 export class MalformedError extends Error {}
 
 const record = z.custom<Record<string, unknown>>(isObject, 'expected an object');
 const contentBlock = z.custom<ContentBlock>((value) => isObject(value) && typeof value['type'] === 'string', 'expected a content block');
-/** Some gateways report fractions; a token is whole. */
+/** Some gateways report fractions of tokens; they are rounded. */
 const count = z
   .number()
   .transform((given) => Math.max(0, Math.round(given)))
@@ -32,12 +32,13 @@ const delta = z.discriminatedUnion('type', [
   z.object({ type: z.literal('thinking_delta'), thinking: z.string() }),
   z.object({ type: z.literal('signature_delta'), signature: z.string() }),
   z.object({ type: z.literal('citations_delta'), citation: record }),
-  // Of providers of another kind (runtime/aiSdk): what they want back with the block; the input of a call in place of what came of it.
+  // For other kinds of providers (runtime/aiSdk): metadata that they require back with the block, and the whole input of a call, which
+  // replaces what was streamed of it.
   z.object({ type: z.literal('metadata_delta'), metadata: record }),
   z.object({ type: z.literal('input_json'), json: z.string() }),
 ]);
-// An unknown kind of event is ignored, as the API asks of its clients; an unknown kind of delta is not, since the
-// block would be stored with a part missing.
+// An unknown kind of event is ignored, as the API asks of its clients. An unknown kind of delta is not, because the block would be stored
+// with a part missing.
 const event = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message_start'), message: z.object({ id: z.string(), model: z.string(), usage }) }),
   z.object({ type: z.literal('content_block_start'), index: z.int(), content_block: contentBlock }),
@@ -51,7 +52,7 @@ const event = z.discriminatedUnion('type', [
 ]);
 const eventTypes: ReadonlySet<unknown> = new Set(event.options.map((option) => option.shape.type.value));
 
-/** A message while it arrives. Both methods throw MalformedError. */
+/** A message as it arrives. take() and finish() throw MalformedError. */
 export class Draft {
   isComplete = false;
   private start: { id: string; model: string } | null = null;
@@ -60,10 +61,10 @@ export class Draft {
   private stopDetails: unknown = null;
   private usage: z.infer<typeof usage> = {};
 
-  /** Something of its content has come. */
+  /** Whether any content has arrived. */
   hasContent = false;
 
-  /** Takes one event and returns the visible text that it brought. */
+  /** Processes one event and returns the visible text that it added. */
   take(raw: unknown): string {
     if (this.isComplete || !isObject(raw) || !eventTypes.has(raw['type'])) return '';
     const parsed = event.safeParse(raw);
@@ -94,7 +95,7 @@ export class Draft {
     return it.type === 'content_block_delta' && it.delta.type === 'text_delta' ? it.delta.text : '';
   }
 
-  /** The blocks as far as they have arrived; the input of a call is the beginning of its JSON. */
+  /** The blocks that have arrived so far; the input of a call is the beginning of its JSON. */
   soFar(): ContentBlock[] {
     return this.blocks.map(({ block, json }) => (json === '' ? block : { ...block, input: json }));
   }
@@ -149,7 +150,7 @@ export class Draft {
     }
   }
 
-  /** The counters of message_delta are totals that replace those of message_start, where they are given. */
+  /** Counters in message_delta are totals; where given, they replace those of message_start. */
   private count(more: z.infer<typeof usage>): void {
     this.usage = { ...this.usage, ...Object.fromEntries(Object.entries(more).filter(([, value]) => value != null)) };
   }
@@ -159,7 +160,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The block with its input parsed; an input that the output limit cut off is `{}`, and such a call must not be run. */
+/** The block with its input parsed. An input that the output limit cut off becomes `{}`; such a call must not be run. */
 function withInput(block: ContentBlock, json: string, isCutOff: boolean): ContentBlock {
   if (json.trim() === '') return block;
   let input: unknown = null;
@@ -173,7 +174,7 @@ function withInput(block: ContentBlock, json: string, isCutOff: boolean): Conten
   return { ...block, input };
 }
 
-/** The same JSON with everything that Postgres cannot store replaced; clean values stay unchanged, which matters most for signed blocks. */
+/** The JSON with everything that Postgres cannot store replaced. Clean values stay unchanged, which matters most for signed blocks. */
 function clean<Json>(value: Json, depth: number): Json {
   return cleaned(value, depth) as Json;
 }
@@ -184,6 +185,6 @@ function cleaned(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth > maxDepth) throw new MalformedError(`the message is nested deeper than ${maxDepth} levels`);
   if (Array.isArray(value)) return value.map((item) => cleaned(item, depth + 1));
-  // fromEntries defines properties, so that a key `__proto__` stays a key.
+  // fromEntries defines properties, so a key `__proto__` stays an ordinary key.
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [cleaned(key, depth), cleaned(item, depth + 1)]));
 }

@@ -1,4 +1,4 @@
-// Replies of a model as people write them down, in a file or a test: what it says, and what it calls.
+// Scripted model replies as people write them in a file or a test: text and calls.
 
 import { z } from 'zod';
 
@@ -8,7 +8,7 @@ const reply = z
   .strictObject({
     say: z.string().min(1).optional(),
     calls: z.array(z.strictObject({ name: z.string().min(1), input: z.record(z.string(), z.unknown()).default({}) })).optional(),
-    /** Milliseconds before it comes. */
+    /** Delay in milliseconds before the reply. */
     delay: z.number().min(0).max(60_000).optional(),
   })
   .refine((one) => one.say !== undefined || (one.calls?.length ?? 0) > 0, 'a reply needs "say", "calls" or both');
@@ -24,7 +24,7 @@ export const plainReply = ({ say, calls = [], delay }: Reply): PlainReply => ({
   ...(delay !== undefined && { delayMs: delay }),
 });
 
-/** The first mistake in a list of replies, with its place. */
+/** The first mistake in a list of replies, with its position. */
 export function mistakeIn(error: z.ZodError): string {
   const [issue] = error.issues;
   const [n, ...rest] = issue?.path ?? [];

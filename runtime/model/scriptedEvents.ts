@@ -1,4 +1,4 @@
-// A scripted answer in both forms of the API: as the events of a stream, and whole.
+// A scripted answer in both forms of the API: as stream events, and as a whole message.
 
 import type { ContentBlock } from './message.ts';
 import type { ScriptedUsage } from './scriptedUsage.ts';
@@ -17,7 +17,7 @@ function wireMessage({ id, model, stop_reason, stop_details, usage }: Message, c
   return { id, type: 'message', role: 'assistant', model, content, stop_reason, stop_sequence: null, stop_details, usage };
 }
 
-/** The answer as the API gives it whole. */
+/** The answer as the API returns it without streaming. */
 export function wholeOf(message: Message) {
   return wireMessage(message, message.content.map(withoutInputJson));
 }
@@ -27,7 +27,7 @@ function withoutInputJson(block: ContentBlock): ContentBlock {
   return inputJson === undefined ? block : { ...rest, input: {} };
 }
 
-/** The whole answer as the API streams it. */
+/** The whole answer as stream events. */
 export function eventsOf(message: Message): Event[] {
   const { usage, stop_reason, stop_details } = message;
   const atStart = { ...usage, output_tokens: 1, output_tokens_details: { thinking_tokens: 0 } };
@@ -40,7 +40,7 @@ export function eventsOf(message: Message): Event[] {
   ];
 }
 
-/** The growing key of a block begins empty and comes in pieces; every other key is there from the start. */
+/** The key of a block that grows starts empty and arrives in pieces; all other keys are there from the start. */
 function blockEvents(block: ContentBlock, index: number): Event[] {
   const grow = (deltas: Record<string, unknown>[], start: ContentBlock): Event[] => [
     { type: 'content_block_start', index, content_block: start },
@@ -68,7 +68,7 @@ function blockEvents(block: ContentBlock, index: number): Event[] {
   return grow([], block);
 }
 
-/** Pieces of `size` code points: no surrogate pair is cut. */
+/** Pieces of `size` code points, so that no surrogate pair is split. */
 function pieces(value: unknown, size: number): string[] {
   const points = Array.from(typeof value === 'string' ? value : '');
   return Array.from({ length: Math.ceil(points.length / size) }, (_, n) => points.slice(n * size, (n + 1) * size).join(''));

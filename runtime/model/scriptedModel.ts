@@ -1,7 +1,6 @@
-// A model that follows a script: the Messages API over HTTP on 127.0.0.1, streaming and not, for tests,
-// demonstrations and fault injection. As strict as the real one about requests: one that breaks a rule
-// (validateRequest) is a 400. The reply depends on the transcript alone, so a request repeated after a crash gets the
-// same one.
+// A model that follows a script: a server for the Messages API on 127.0.0.1, with and without streaming, for tests, demonstrations and
+// fault injection. It is as strict about requests as the real API: a request that breaks a rule (validateRequest) gets a 400. The reply
+// depends only on the transcript, so a request that is repeated after a crash gets the same reply.
 
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -18,12 +17,12 @@ import { validateRequest } from './validateRequest.ts';
 
 export type ScriptedModel = {
   url: string;
-  /** All requests, in order, including refused ones; the body is the text as received. */
+  /** All requests in order, including rejected ones; the body is the text as received. */
   requests: { body: string; headers: IncomingHttpHeaders; at: number }[];
   close(): Promise<void>;
 };
 
-/** Starts the server on a free port. */
+/** Starts the server on an unused port. */
 export async function startScriptedModel(script: Script, options: { pingEveryMs?: number } = {}): Promise<ScriptedModel> {
   const requests: ScriptedModel['requests'] = [];
   const attempts = new Map<string, number>();

@@ -1,13 +1,13 @@
-// Token counts of the scripted model, under the API's names: characters / 3.5, and how many of these the provider's cache
-// would have had. As in the real one, in the order tools, system, messages: a request leaves what precedes each of its
-// breakpoints in the cache, and finds there what an earlier one left at one of this request's breakpoints or at most 20 blocks
-// before it, counting the breakpoint's own block. Not simulated: the minimum size and the lifetime.
+// Token counts of the scripted model, with the API's names: characters / 3.5, and how many of them the provider's cache would have
+// held. Caching works as in the real API, in the order tools, system, messages: a request leaves in the cache what precedes each of its
+// breakpoints, and finds there what an earlier request left at one of this request's breakpoints or at most 20 blocks before it, counting
+// the breakpoint's own block. The minimum size and the lifetime are not simulated.
 
 import { createHash } from 'node:crypto';
 
 import type { ContentBlock, ModelRequest } from './message.ts';
 
-/** Token counts under the API's names. */
+/** Token counts with the API's names. */
 export type ScriptedUsage = {
   input_tokens: number;
   cache_creation_input_tokens: number;
@@ -26,12 +26,12 @@ export const noUsage: ScriptedUsage = {
   output_tokens_details: { thinking_tokens: 0 },
 };
 
-/** Cache marks move from request to request without making it another conversation, or another prompt. */
+/** JSON without cache marks: they move from request to request, but the conversation and the prompt stay the same. */
 export function withoutMarks(value: unknown): string {
   return JSON.stringify(value, (key, item: unknown) => (key === 'cache_control' ? undefined : item)) ?? '';
 }
 
-/** `cache`: hashes of the prompts in the cache, to which this request adds its own. */
+/** `cache` holds hashes of the prompts in the cache; this request's prompts are added. */
 export function usageOf(request: ModelRequest, content: readonly ContentBlock[], cache: Set<string>): ScriptedUsage {
   const { total, read, isCached } = cachedIn(request, cache);
   const tokens = (characters: number) => Math.ceil(characters / charactersPerToken);
@@ -46,7 +46,7 @@ export function usageOf(request: ModelRequest, content: readonly ContentBlock[],
   };
 }
 
-/** Characters of the prompt, and of its longest prefix that the cache has. */
+/** Number of characters of the prompt, and of its longest prefix in the cache. */
 function cachedIn(request: ModelRequest, cache: Set<string>): { total: number; read: number; isCached: boolean } {
   const prefixes = prefixesOf(request);
   const marked = prefixes.flatMap(({ isMarked }, n) => (isMarked ? [n] : []));
@@ -55,7 +55,7 @@ function cachedIn(request: ModelRequest, cache: Set<string>): { total: number; r
   return { total: prefixes.at(-1)?.length ?? 0, read: Math.max(0, ...found.map(({ length }) => length)), isCached: marked.length > 0 };
 }
 
-/** The prompt up to each of its blocks: its hash, its characters, whether there is a breakpoint. */
+/** The prompt up to and including each of its blocks: hash, number of characters, whether there is a breakpoint. */
 function prefixesOf(request: ModelRequest): { hash: string; length: number; isMarked: boolean }[] {
   const blocks: [where: string, block: unknown][] = [
     ...listOf(request.tools ?? []).map((tool): [string, unknown] => ['tools', tool]),

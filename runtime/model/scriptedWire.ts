@@ -1,4 +1,4 @@
-// How a scripted reply goes out over HTTP: streamed or whole, as a failure, or broken off.
+// Sends a scripted reply over HTTP: streamed, whole, as a failure, or cut off.
 
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ export type Failure = { status: number; type: string; message: string; headers?:
 
 export type Wire = { response: ServerResponse; requestId: string; signal: AbortSignal; pingEveryMs: number };
 
-/** Replies to a request that streams. */
+/** Answers a streaming request. */
 export async function stream(reply: ScriptedReply, message: Message, wire: Wire): Promise<void> {
   const { response, requestId } = wire;
   const events = eventsOf(message);
@@ -20,7 +20,7 @@ export async function stream(reply: ScriptedReply, message: Message, wire: Wire)
   if ('drop' in reply) return drop(response, events.slice(0, reply.afterEvents ?? 0));
   if ('midStreamError' in reply) {
     const { type, message: text } = failureOf({ status: 200, ...reply.midStreamError });
-    // After the content and before the message_delta, or right after the message_start.
+    // Either after the content and before the message_delta, or right after the message_start.
     const begun = events.slice(0, reply.content ? -2 : 1);
     return sendEvents(wire, [...begun, { type: 'error', error: { type, message: text }, request_id: requestId }], 0);
   }
@@ -28,7 +28,7 @@ export async function stream(reply: ScriptedReply, message: Message, wire: Wire)
   return sendEvents(wire, events, reply.chunkDelayMs ?? 0, reply.afterEvent);
 }
 
-/** Replies to a request that does not stream. */
+/** Answers a request that does not stream. */
 export async function sendWhole(reply: ScriptedReply, message: Message, { response, signal }: Wire): Promise<void> {
   if ('stall' in reply) return;
   if ('drop' in reply) return void response.destroy();
@@ -86,6 +86,6 @@ async function stall({ response, pingEveryMs, signal }: Wire): Promise<void> {
 function drop(response: ServerResponse, events: readonly Event[]): void {
   if (events.length === 0) return void response.destroy();
   begin(response);
-  // Destroyed only when the events have been sent, else the client may see none of them.
+  // Destroyed only once the events have been sent; otherwise the client might receive none of them.
   response.write(events.map(frame).join(''), () => response.destroy());
 }

@@ -1,5 +1,5 @@
-// One call of a model whose answer comes as the stream events of the Messages API: the whole message or one classified error comes back.
-// Nothing is retried here, and an incomplete message is never passed on. Who asks, and what its errors mean, is given.
+// One model call whose answer arrives as stream events of the Messages API; returns the whole message or one classified error. Nothing is
+// retried here, and an incomplete message is never returned. The caller supplies how to send the request and what its errors mean.
 
 import type { ContentBlock, ModelClient, ModelError, ModelErrorClass, ModelRequest } from './message.ts';
 import { storableText } from '../../plv8/storable.ts';
@@ -7,12 +7,12 @@ import { withoutSecrets } from '../secrets/known.ts';
 import { Draft, MalformedError } from './messageDraft.ts';
 
 export type CallTimes = {
-  /** The longest time without an event; pings do not count. */
+  /** The longest time allowed without an event; pings do not count. */
   idleTimeoutMs?: number | undefined;
   totalTimeoutMs?: number | undefined;
 };
 
-/** What a failure means: the parts of a ModelError, its words whole. */
+/** What a failure means: the fields of a ModelError, with the full message. */
 export type Told = {
   class: ModelErrorClass;
   message: string;
@@ -21,16 +21,16 @@ export type Told = {
   requestId?: string | null;
 };
 
-/** An answer that begins; `provider`: who answers, if it is not Anthropic. */
+/** An answer that has begun; `provider` is who answers, if not Anthropic. */
 export type Opened = { events: AsyncIterable<unknown>; requestId: string | null; provider?: string };
 
 export type Asking = CallTimes & {
-  /** Sends a request. Throws, as its events do. */
+  /** Sends a request. Both this function and its events may throw. */
   open: (request: ModelRequest, signal: AbortSignal) => Promise<Opened>;
   tell: (error: unknown) => Told;
 };
 
-/** How long to wait for the end of the stream after the message is complete, so that the next call can reuse the connection. */
+/** How long to wait for the stream to end after the message is complete, so that the next call can reuse the connection. */
 const drainTimeoutMs = 1_000;
 const maxErrorLength = 1_000;
 
@@ -65,7 +65,7 @@ export function streamedCalls({ open, tell, idleTimeoutMs = 90_000, totalTimeout
       watchdog.stop();
     }
     if (draft.isComplete) {
-      // An error after a complete message does not invalidate it.
+      // The message is complete, so a later error does not invalidate it.
       try {
         const message = draft.finish();
         const durationMs = Math.round(performance.now() - startedAt);
@@ -83,7 +83,7 @@ export function streamedCalls({ open, tell, idleTimeoutMs = 90_000, totalTimeout
   return { call };
 }
 
-/** The stream broke off. */
+/** The stream ended early. */
 export class CutOffError extends Error {}
 /** The provider took too long. */
 class SilenceError extends Error {}
@@ -119,13 +119,13 @@ function describe(error: unknown, tell: Asking['tell'], requestId: string | null
   };
 }
 
-/** What failed here, or on the way, whoever was asked. */
+/** Classifies failures on our side or in transport, whichever provider was asked; null for others. */
 function ours(error: unknown): Told | null {
   const classOf = (): ModelErrorClass | null => {
     if (error instanceof MalformedError || error instanceof SyntaxError) return 'malformed_response';
     if (error instanceof SilenceError) return 'timeout';
     if (error instanceof CutOffError) return 'transport';
-    // Thrown by fetch while the body is read.
+    // Thrown by fetch while reading the body.
     if (error instanceof TypeError && error.message === 'terminated') return 'transport';
     return null;
   };
@@ -133,7 +133,7 @@ function ours(error: unknown): Told | null {
   return found && { class: found, message: withCauses(error) };
 }
 
-/** The message with those of its causes: "Connection error." alone says nothing. */
+/** The error's message with those of its causes: "Connection error." alone says nothing. */
 export function withCauses(error: unknown, said = error instanceof Error ? error.message : String(error)): string {
   if (!(error instanceof Error)) return said;
   const { cause } = error;
@@ -142,10 +142,10 @@ export function withCauses(error: unknown, said = error instanceof Error ? error
   return `${said} (${'code' in root ? `${String(root.code)}: ` : ''}${root.message})`;
 }
 
-/** What a provider's answer means. Inside a stream there is no status: type, code and message decide alone. */
+/** What a provider's answer means. Within a stream there is no status, so type, code and message decide. */
 export function classOfAnswer(status: number | null, type: string, code: string, message: string): ModelErrorClass {
   if (status === 529 || type === 'overloaded_error') return 'overloaded';
-  // Some problems of an account come as 400 or as 429, and waiting cannot help.
+  // Some account problems are reported as 400 or 429, but waiting cannot help.
   if ([401, 402, 403].includes(status ?? 0) || /^(authentication|permission|billing)_error$/.test(type)) return 'authentication';
   if (/spend_limit_reached$|^organization_on_hold$/.test(code) || /credit balance is too low/i.test(message)) return 'authentication';
   if (status === 413 || type === 'request_too_large') return 'context_overflow';
@@ -157,7 +157,7 @@ export function classOfAnswer(status: number | null, type: string, code: string,
   return 'unknown';
 }
 
-/** What the headers of an answer ask for. */
+/** The delay that the headers of an answer ask for. */
 export function retryAfterSeconds(header: (name: string) => string | null | undefined): number | null {
   const milliseconds = header('retry-after-ms') ?? '';
   if (/^\d+(\.\d+)?$/.test(milliseconds)) return Number(milliseconds) / 1000;

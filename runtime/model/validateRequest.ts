@@ -1,9 +1,9 @@
-// The rules of the Messages API that a single request can be checked against before it is sent: a JSON value comes in, each
-// broken rule is returned as a sentence that begins with its position. Pure; no input makes it throw.
+// The rules of the Messages API that a single request can be checked against before it is sent. Takes a JSON value and returns each broken
+// rule as a sentence that begins with its position. Pure; no input makes it throw.
 //
-// Where the API's own wording is known, the sentence contains it. Not checked, because a single request does not show it: whether thinking
-// is still bound to the prefix that it was made with, whether the model can read it, and which models accept a system message between the
-// others.
+// Where the API's own wording is known, the sentence contains it. Some rules cannot be checked from a single request: whether thinking
+// is still bound to the prefix that it was made with, whether the model can read it, and which models accept a system message between other
+// messages.
 
 import { isObject } from '../../plv8/isObject.ts';
 import { checkTurns, isThinking } from './checkTurns.ts';
@@ -16,19 +16,19 @@ const maxMessages = 100_000;
 const maxBreakpoints = 4;
 const maxDepth = 100;
 const megabyte = 1_000_000;
-/** The API refuses 32 MB; a request this close to it would be refused in the next iteration, when it is too late to compact. */
+/** The API's limit is 32 MB. A request this close to it would exceed it in the next iteration, when it is too late to compact. */
 const maxBytes = 24 * megabyte;
 const apiMaxBytes = 32 * megabyte;
 const toolName = /^[a-zA-Z0-9_-]{1,128}$/;
 const betaName = /^[a-z0-9][a-z0-9-]{0,99}$/;
 
-/** The broken rules; empty if the request is valid. */
+/** Returns the broken rules; empty if the request is valid. */
 export function validateRequest(request: ModelRequest): string[] {
   const broken: string[] = [];
   const report: Report = (at, problem) => void broken.push(`${at} ${problem}`);
   const body: unknown = request;
   if (!isObject(body)) return ['the request is not an object'];
-  // A value too deep to walk is too deep to serialize; the other checks would only fail on it.
+  // A value too deep to walk is too deep to serialize, and the other checks would fail on it too.
   if (!checkValues(body, 'request', 0, report)) return broken;
   checkHead(body, report);
   checkTools(body['tools'], report);
@@ -40,7 +40,9 @@ export function validateRequest(request: ModelRequest): string[] {
   return broken;
 }
 
-/** Strings that JSON parsers read differently, numbers that JSON cannot express, depth. False if it is too deep to go on. */
+/**
+ * Checks for strings that JSON parsers read differently, numbers that JSON cannot express, and depth. False if it is too deep to continue.
+ */
 function checkValues(value: unknown, at: string, depth: number, report: Report): boolean {
   if (typeof value === 'string') {
     if (!value.isWellFormed()) report(at, 'holds a lone surrogate');
@@ -68,7 +70,7 @@ function checkHead(body: Json, report: Report): void {
   checkOptions(body, report);
 }
 
-/** What is asked besides the conversation; which model takes what is known to the database. */
+/** Checks the options besides the conversation; the database knows which model accepts which. */
 function checkOptions({ max_tokens, thinking, temperature, top_p, tool_choice, tools, betas }: Json, report: Report): void {
   if (isObject(thinking) && thinking['type'] === 'enabled') {
     const budget = thinking['budget_tokens'];
@@ -96,7 +98,7 @@ function checkTools(tools: unknown, report: Report): void {
     const at = `tools[${n}]`;
     if (!isObject(tool)) return report(at, 'is not an object');
     const { name, type } = tool;
-    // Among the API's own tools, toolsets have no name.
+    // Some of the API's own tools, the toolsets, have no name.
     if (name === undefined && isFilled(type) && type !== 'custom') return;
     checkToolName(name, at, report);
     if (names.has(name)) report(at, `has the same name as a tool before it: ${show(name)}`);
@@ -124,7 +126,7 @@ function checkText(text: unknown, at: string, report: Report): void {
   else if (text.trim() === '') report(at, text === '' ? 'is empty' : 'is nothing but white space');
 }
 
-/** Checks each message on its own and returns them all with their content as blocks. */
+/** Checks each message separately and returns all of them with their content as blocks. */
 function checkMessages(messages: unknown, report: Report): Turn[] {
   if (!Array.isArray(messages) || messages.length === 0) {
     report('messages', 'is not an array with at least one message');
@@ -151,7 +153,7 @@ function checkContent(content: unknown, at: string, report: Report): Json[] {
   if (!Array.isArray(content)) report(at, 'is neither a string nor an array of blocks');
   else if (content.length === 0) report(at, 'is empty');
   else {
-    // One entry per block, so that positions stay correct.
+    // Keep one entry per block, so that positions stay correct.
     return content.map((block: unknown, n) => {
       if (isObject(block)) checkBlock(block, `${at}[${n}]`, report);
       else report(`${at}[${n}]`, 'is not an object');
@@ -171,7 +173,7 @@ function checkBlock(block: Json, at: string, report: Report): void {
       if (!isObject(block['input'])) report(`${at}.input`, 'is not an object');
       break;
     case 'tool_result':
-      // The content may be left out and the string may be empty: a tool need not print. A block in it may not.
+      // The content may be missing and a string may be empty, since a tool need not print anything. A text block in it must not be empty.
       if (Array.isArray(block['content']) && block['content'].length > 0) {
         const parts = checkContent(block['content'], `${at}.content`, report);
         if (block['is_error'] === true && parts.some((part) => part['type'] !== 'text'))
@@ -199,7 +201,7 @@ function checkBreakpoints(body: Json, turns: readonly Turn[], report: Report): v
     }
   }
   const marked = places.filter(([, place]) => isObject(place) && place['cache_control'] != null);
-  // The request's own stands at its end.
+  // The request's own mark counts as the last one.
   const ttls = [...marked.filter(([, place]) => place !== body), ...marked.filter(([, place]) => place === body)].map(
     ([at, place]) => [at, JSON.stringify((place as Json)['cache_control']).includes('"1h"')] as const,
   );

@@ -1,5 +1,5 @@
-// What is known to be a secret by its form. The same expressions as in sql/api/00_ground/forms_of_secrets.sql, which take such secrets out
-// of rows whoever writes them; here they serve what never becomes a row: logs, errors, answers.
+// Recognises secrets by their form. The expressions are the same as in sql/api/00_ground/forms_of_secrets.sql, which remove such secrets
+// from rows whoever writes them; here they apply to what never becomes a row: logs, errors, answers.
 
 export const mark = '[redacted]';
 
@@ -12,13 +12,13 @@ export const secretsWhole = [
 ].join('');
 
 /**
- * A password that begins as an expression does ($NAME, ${…}, $(…), {…}, (…), ***) and is none; those stand in place of passwords in
+ * A password that begins like a placeholder ($NAME, ${…}, $(…), {…}, (…), ***) but is not one. Placeholders stand in place of passwords in
  * documents and code.
  */
 const oddPassword = String.raw`(?:\$(?:[A-Za-z_]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]|[A-Za-z0-9_]*[!%^+~-])|[*({\[](?:[A-Za-z_]*[0-9]|[A-Za-z_]*[!%^+~-]))[^\s/@"'\x60<>\\&#,;$*(){}\[\]]*`;
 const passwordEnd = String.raw`(?=[\s"'\x60\\&,;]|$)`;
 
-/** What a connection string names beside a password. */
+/** The other keys of a connection string, besides the password. */
 const connectionKey = [
   String.raw`(?:host|hostaddr|port|dbname|user|passfile|service|options|replication|connect_timeout|client_encoding|(?:fallback_)?application_name`,
   String.raw`|target_session_attrs|load_balance_hosts|channel_binding|require_auth|requirepeer|krbsrvname|gssencmode|gsslib|gssdelegation`,
@@ -40,7 +40,7 @@ export const secretsBehind = [
 const whole = new RegExp(secretsWhole, 'g');
 const behind = new RegExp(secretsBehind, 'g');
 
-/** The text without secrets, and how many there were. */
+/** The text without secrets, and how many were found. */
 export function withoutForms(text: string): { text: string; found: number } {
   let found = 0;
   const redacted = text
@@ -50,8 +50,8 @@ export function withoutForms(text: string): { text: string; found: number } {
 }
 
 /**
- * A text that is still arriving, without an end that may be the beginning of a secret: what stands without a space behind a plain word, and
- * a private key that has begun. What is held back comes with what follows; what was shown once stays shown.
+ * A text that is still arriving, without an end that may be the beginning of a secret: what follows a plain word without a space, and a
+ * private key that has begun. What is held back is shown with what follows; what was shown cannot be taken back.
  */
 export function withoutBeginning(text: string): string {
   let start = text.length;

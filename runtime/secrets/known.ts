@@ -1,17 +1,17 @@
-// The values that this process knows to be secret. They leave everything that goes to a database before it is sent, and everything that
-// is logged. Loads nothing, because every command opens a ledger.
+// The values that this process knows to be secret. They are removed from everything before it is sent to a database or logged. Imports
+// little, because every command opens a ledger.
 
 import { mark, withoutForms } from './forms.ts';
 
-/** Where secrets were found; see the metric work.redactions. */
+/** Where secrets were found; a label of the metric work.redactions. */
 export type Place = 'known_value' | 'log' | 'model_error' | 'web_fetch' | 'answer';
 
-/** The spellings of each value, the longest first. */
+/** The spellings of all values, longest first. */
 let spellings: string[] = [];
 let counting: (place: Place, secrets: number) => void = (place, secrets) => void counted.set(place, (counted.get(place) ?? 0) + secrets);
 const counted = new Map<Place, number>();
 
-/** From now on the value is taken out wherever it stands. A word or a short number is not: it could not be told from text. */
+/** From now on the value is removed wherever it occurs. A word or a short number is ignored: it could not be told apart from text. */
 export function keepSecret(value: string | null | undefined): void {
   const secret = value?.trim() ?? '';
   if (secret.length < 6 || /^(?:[A-Za-z]{1,15}|\d{1,7})$/.test(secret)) return;
@@ -20,15 +20,14 @@ export function keepSecret(value: string | null | undefined): void {
 
 function spellingsOf(secret: string): string[] {
   const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
-  const [once, twice] = [escaped(secret), escaped(escaped(secret))]; // JSON within JSON: what a hook prints, what a tool answers
+  const [once, twice] = [escaped(secret), escaped(escaped(secret))]; // JSON within JSON: the output of a hook, the answer of a tool
   return [secret, once, twice, escaped(twice), encodeURIComponent(secret), ...base64Of(secret)];
 }
 
 /**
- * How base64 writes a value, alone or within more (HTTP Basic: user:value): what is before it shifts its bits by none, one or two bytes.
- * The
- * characters that it shares with what is around it are left out, at its end also kept, for where nothing follows. A short value has none:
- * these few characters could be anything.
+ * The base64 spellings of a value, alone or within a longer text (HTTP Basic: user:value), where what precedes it shifts its bits by zero,
+ * one or two bytes. Characters that it shares with its surroundings are left out; at its end they are also included, for when nothing
+ * follows. A short value has none, because so few characters could be anything.
  */
 function base64Of(value: string): string[] {
   const bytes = Buffer.from(value);
@@ -43,7 +42,7 @@ function base64Of(value: string): string[] {
   return [...written, ...written.map((base64) => base64.replaceAll('+', '-').replaceAll('/', '_'))];
 }
 
-/** For what goes to a database: a text, or JSON, which stays valid. What a model thought is left as it is, because it is signed. */
+/** For what goes to a database: a text, or JSON, which stays valid. The model's thinking is left as it is, because it is signed. */
 export function withoutKnown(text: string): string {
   const isThere = spellings.some((secret) => text.includes(secret));
   if (!isThere) return text;
@@ -51,14 +50,14 @@ export function withoutKnown(text: string): string {
   return isThought ? withoutThoughts(text) : without(text, 'known_value', spellings);
 }
 
-/** For what a person or a program is shown and no database holds. */
+/** For what is shown to a person or a program and is stored in no database. */
 export function withoutSecrets(text: string, place: Place): string {
   const { text: redacted, found } = withoutForms(without(text, place, spellings));
   if (found > 0) counting(place, found);
   return redacted;
 }
 
-/** Without the given values. */
+/** The text without the given values. */
 export const withoutValues = (text: string, values: readonly string[], place: Place): string =>
   without(
     text,
@@ -67,8 +66,8 @@ export const withoutValues = (text: string, values: readonly string[], place: Pl
   );
 
 /**
- * A text that is still arriving, without the values in it and without an end that may be the beginning of one. It comes again, so nothing
- * is counted.
+ * A text that is still arriving, without known values and without an end that may be the beginning of one. The text will be checked again,
+ * so nothing is counted.
  */
 export function withoutKnownSoFar(arriving: string): string {
   const text = spellings.reduce((left, secret) => left.replaceAll(secret, mark), arriving);
@@ -84,7 +83,7 @@ export function withoutKnownSoFar(arriving: string): string {
   return text.slice(0, end);
 }
 
-/** Who counts; what was found before is counted at once. */
+/** Sets the function that counts; what was found before is counted at once. */
 export function countWith(count: (place: Place, secrets: number) => void): void {
   for (const [place, secrets] of counted) count(place, secrets);
   counted.clear();
@@ -101,7 +100,7 @@ function without(text: string, place: Place, secrets: readonly string[]): string
   return redacted;
 }
 
-/** Numbers keep the way in which they are written. */
+/** Keeps numbers as they are written. */
 const raw = JSON as unknown as {
   parse(text: string, revive: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
   rawJSON(text: string): unknown;

@@ -1,5 +1,5 @@
-// Which secrets this process was given: by its environment and by the address of its database. What a variable holds is taken for a
-// secret if it is one of ours, if its name says so and it looks like one, or if a user names it (secrets in work-ledger.toml).
+// The secrets that this process was given, by its environment and by the address of its database. A variable's value counts as a secret if
+// the variable is one of ours, if its name suggests one and the value looks like one, or if a user names it (secrets in work-ledger.toml).
 
 import { passwordsOf } from '../ledger/address.ts';
 import { keepSecret } from './known.ts';
@@ -7,12 +7,12 @@ import { keepSecret } from './known.ts';
 const ours = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'WORK_LEDGER_MCP_TOKEN', 'PGPASSWORD'];
 const isNamedSecret = (name: string): boolean =>
   /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|_AUTH)(?:_ID)?$|SECRET|PASSWORD/i.test(name);
-/** No word, no path, no sentence. */
+/** Whether a value looks random: not a word, a path or a sentence. */
 const isRandom = (value: string): boolean => /^(?=.*\d)(?![/~.])[!-~]{12,}$/.test(value);
 
 let isDone = false;
 
-/** Once in a process. */
+/** Done once per process. */
 export function keepEnvironment(): void {
   if (isDone) return;
   isDone = true;
@@ -23,16 +23,16 @@ export function keepEnvironment(): void {
   }
 }
 
-/** The variables that a user names, and what they hold if they are set. */
+/** Keeps the values of the variables that a user names, if they are set. */
 export const keepNamed = (names: readonly string[]): void => names.forEach((name) => keepSecret(process.env[name]));
 
-/** Of a header the scheme (Bearer) is not secret, what follows it is. */
+/** In a header's value the scheme (Bearer) is not secret; what follows it is. */
 export function keepHeader(value: string): void {
   const last = value.slice(value.lastIndexOf(' ') + 1);
   if (isRandom(last)) keepSecret(last);
 }
 
-/** JSON by host, "name: value" by line, or name=value,name=value as OpenTelemetry has it. */
+/** Header values from JSON by host, "name: value" lines, or name=value,name=value as in OpenTelemetry. */
 function headersOf(value: string): string[] {
   try {
     return Object.values(JSON.parse(value) as Record<string, Record<string, string>>)

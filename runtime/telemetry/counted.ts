@@ -1,4 +1,4 @@
-// What this process has counted, kept in memory for whoever scrapes it: counters and histograms, by their labels.
+// Keeps what this process has counted in memory, for scrapers: counters and histograms, by their labels.
 
 import type { Metric } from '../ledger/cost.ts';
 
@@ -6,9 +6,9 @@ export type Series = {
   labels: Record<string, string>;
   sum: number;
   count: number;
-  /** Null: it is a counter. */
+  /** Null for a counter. */
   bounds: readonly number[] | null;
-  /** How many were not above the bound of the same place, and above the one before. */
+  /** The number of values at or below the bound at the same index and above the previous one. */
   buckets: number[];
 };
 
@@ -37,7 +37,7 @@ export class Counted {
   }
 }
 
-/** OpenTelemetry's own boundaries are made for milliseconds; its GenAI conventions name those of their metrics. */
+/** OpenTelemetry's default boundaries are meant for milliseconds; its GenAI conventions define those of their metrics. */
 export function boundariesOf(name: string, unit: string): number[] {
   if (name === 'work.context.cache_read_ratio') return [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
   if (name === 'gen_ai.client.token.usage') return Array.from({ length: 14 }, (_, n) => 4 ** n);

@@ -1,12 +1,12 @@
-// Metrics as Prometheus reads them: the text format, version 0.0.4. Names are those that OpenTelemetry's rules for Prometheus make, so a
-// query is the same whether a metric was scraped here or came through a collector.
+// Metrics in Prometheus's text format, version 0.0.4. Names follow OpenTelemetry's rules for Prometheus, so that a query is the same
+// whether a metric was scraped here or came through a collector.
 
 import type { Gauge, Metric } from '../ledger/cost.ts';
 import type { Counted, Series } from './counted.ts';
 
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** The name of a metric's family, with the suffix of its unit and, of what only grows, `_total`. */
+/** The name of a metric's family, with the suffix of its unit and, for a metric that only grows, `_total`. */
 export function familyName({ name, type, unit }: Pick<Metric, 'name' | 'type' | 'unit'>): string {
   const words = named(name);
   const suffix = { s: 'seconds', By: 'bytes' }[unit];
@@ -14,7 +14,7 @@ export function familyName({ name, type, unit }: Pick<Metric, 'name' | 'type' | 
   return type === 'counter' || type === 'total' ? `${base}_total` : base;
 }
 
-/** `metrics` says what there is; `gauges` how the ledger stands; `counted` what this process counted, if it counts. */
+/** `metrics`: the definitions; `gauges`: the state of the ledger; `counted`: what this process has counted, if it counts. */
 export function exposition(metrics: readonly Metric[], gauges: readonly Gauge[], counted: Counted | null, info: Labels): string {
   const standing = Map.groupBy(gauges, ({ metric }) => metric);
   return [

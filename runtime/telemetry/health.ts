@@ -1,5 +1,5 @@
-// What a process says of itself to a machine: /healthz (it lives), /readyz (it can do its work), /metrics (how the ledger stands and what
-// this process counted). Nothing of it holds what an agent said, an address or a key.
+// What a process reports about itself to monitoring: /healthz (it is alive), /readyz (it can work), /metrics (the state of the ledger and
+// what this process has counted). None of it contains what an agent said, an address or a key.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -8,18 +8,18 @@ import type { Counted } from './counted.ts';
 import { CONTENT_TYPE, exposition } from './exposition.ts';
 import { instance } from './instance.ts';
 
-/** The longest that is waited for the ledger. */
+/** The longest time to wait for the ledger. */
 const PATIENCE_MS = 3000;
 
 type Options = {
   db: Pick<Db, 'serves' | 'metrics' | 'workGauges'>;
   isStopping?: () => boolean;
-  /** Of a process that counts. */
+  /** Given in a process that counts. */
   counted?: Counted | null;
 };
 
 export type Health = {
-  /** Null: nothing is at this path. */
+  /** Null if there is nothing at this path. */
   answer(path: string): Promise<Response> | null;
 };
 
@@ -40,8 +40,10 @@ export function healthOf({ db, isStopping = () => false, counted = null }: Optio
   return { answer: (path) => looks.get(path)?.() ?? null };
 }
 
-/** Whoever asks while it is being found out gets the same answer, also who asks after somebody was not told in time: nobody keeps the database
- * busy by asking. */
+/**
+ * Runs one query at a time: requests that arrive while it runs get the same answer, even after an earlier request has timed out. So
+ * requests cannot overload the database.
+ */
 function alone(find: () => Promise<Response>): () => Promise<Response> {
   let finding: Promise<Response> | null = null;
   return async () => {

@@ -1,4 +1,4 @@
-// The worker's own small HTTP server: it serves health.ts and nothing else.
+// The worker's small HTTP server: it serves health.ts and nothing else.
 
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -14,10 +14,10 @@ import type { Counted } from './counted.ts';
 import { healthOf } from './health.ts';
 import type { Health } from './health.ts';
 
-/** Where to listen; port 0: any that is free. */
+/** Where to listen; port 0: any unused port. */
 export type Listening = { host: string; port: number };
 
-/** "9464", "0.0.0.0:9464", "[::]:9464". Only this machine's own programs reach it unless an address says otherwise. */
+/** Parses "9464", "0.0.0.0:9464", "[::]:9464". Without an address, only programs on this machine can reach it. */
 export function listeningAt(text: string): Listening {
   const [, bracketed, plain, digits] = /^(?:(?:\[([\da-f:.]+)\]|([^:[\]\s]+)):)?(\d{1,5})$/i.exec(text) ?? [];
   const port = Number(digits ?? Number.NaN);
@@ -25,7 +25,7 @@ export function listeningAt(text: string): Listening {
   return { host: bracketed ?? plain ?? '127.0.0.1', port };
 }
 
-/** On a connection of its own: whoever asks waits for no work, and no work waits for them. */
+/** Uses a separate connection, so that requests do not wait for work, nor work for requests. */
 export async function startHealth(
   at: Listening,
   { url, schema, log, ...about }: { url: string; schema: string; log: Logger; counted: Counted | null; isStopping: () => boolean },
@@ -62,7 +62,7 @@ export async function serveHealth(health: Health, { host, port }: Listening): Pr
 
 async function answer(health: Health, isOwn: boolean, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const path = (request.url ?? '').replace(/\?.*$/, '');
-  // A page whose name resolves to this machine reads nothing here.
+  // Rejects a web page whose domain resolves to this machine.
   if (isOwn && !isOwnHost(request.headers.host ?? '')) return end(response, 403, 'not by this name\n');
   if (request.method !== 'GET' && request.method !== 'HEAD') return end(response, 405, 'GET only\n', { allow: 'GET, HEAD' });
   const found = await health.answer(path);

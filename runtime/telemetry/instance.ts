@@ -1,4 +1,4 @@
-// Which process telemetry is from: so several workers behind one collector are several series.
+// Identifies the process that telemetry comes from, so that several workers behind one collector are several series.
 
 import { randomUUID } from 'node:crypto';
 
@@ -6,7 +6,7 @@ import { version } from '../../sql/extensionSource.ts';
 
 const id = randomUUID();
 
-/** The attributes of the resource, by OpenTelemetry's names; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say others. */
+/** The resource attributes, with OpenTelemetry's names; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override them. */
 export const instance = (): Record<string, string> => ({
   'service.name': 'work-ledger',
   'service.version': version(),

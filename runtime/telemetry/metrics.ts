@@ -1,12 +1,11 @@
-// Metrics for OpenTelemetry. The rows are the truth: work_metrics_take() gives out what they say of the time since it was last
-// called, and a worker counts it, so every value can be checked against work_metrics() at any time.
+// Metrics for OpenTelemetry. The rows are the source: work_metrics_take() returns what happened according to them since it was last called,
+// and a worker counts it, so every value can be checked against work_metrics() at any time.
 //
-// Nothing is counted twice: what is taken is marked as taken in the transaction that reads it, under a row lock that others
-// skip, so each observation is given to one worker, whichever did the work. What a worker took and had not exported when
-// it died is lost; what nobody has taken yet waits in the rows for the next worker. Workers whose metrics would go nowhere take
-// nothing.
+// Nothing is counted twice: observations are marked as taken in the transaction that reads them, under a row lock that others
+// skip, so each is given to one worker, whichever did the work. What a worker took and had not exported when it died is lost; what
+// nobody has taken yet stays in the rows for the next worker. Workers whose metrics would go nowhere take nothing.
 //
-// The loop notices nothing of it: taking has a connection and a timer of its own, and what fails is logged and tried again.
+// The loop is not affected: taking uses a separate connection and timer, and failures are logged and retried.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -25,15 +24,15 @@ import { startOtlpMetrics } from './otlpMetrics.ts';
 
 export const meterName = 'work-ledger';
 const INTERVAL_MS = 10_000;
-/** The most that a worker waits for its first and its last observations; what is left waits in the rows. */
+/** The longest that a worker waits for its first and its last observations; the rest stays in the rows. */
 const SOON_MS = 2000;
 const soon = (done: Promise<unknown>): Promise<unknown> => Promise.race([done, sleep(SOON_MS, undefined, { ref: false })]);
 
 type Record = (value: number, times: number, labels: { [label: string]: string }) => void;
 
 /**
- * Counts from now on, every few seconds, until `stop()`: into the SDK that the program registered, else into one as OTEL_* say, and into
- * `counted`, if somebody may ask for it. Null: into none.
+ * Counts from now on, every few seconds, until `stop()`: into the SDK that the program registered, or else into one configured by OTEL_*,
+ * and into `counted`, if metrics may be scraped. Returns null if there is neither.
  */
 export async function startMetrics(
   url: string,
@@ -62,14 +61,14 @@ export async function startMetrics(
   };
   let taking: Promise<void> | null = null;
   const takeOne = (): Promise<void> => (taking ??= take().finally(() => (taking = null)));
-  await soon(takeOne()); // in a ledger whose metrics nobody has taken yet, counting begins with it
+  await soon(takeOne()); // in a ledger whose metrics nobody has taken yet, counting begins now
   const timer = setInterval(() => void takeOne(), intervalMs);
   return {
     async stop() {
       clearInterval(timer);
       await soon(Promise.resolve(taking).then(takeOne));
       await soon(db.close());
-      // A collector that is gone or does not answer keeps no worker from stopping.
+      // A collector that is gone or does not answer must not keep the worker from stopping.
       await soon(
         own?.shutdown().catch((error: unknown) => log.warn({ err: error }, 'the last metrics were not exported')) ?? Promise.resolve(),
       );
@@ -77,7 +76,7 @@ export async function startMetrics(
   };
 }
 
-/** Of what happens. What no row tells: secrets that this process took out of what never became one, or knew before it did. */
+/** The instruments for events. One event is in no row: secrets that this process removed from what never became a row, or before it did. */
 function recordsOf(meter: Meter | null, counted: Counted | null, all: readonly Metric[]): Map<string, Record> {
   const happens = all.filter(({ type }) => type === 'counter' || type === 'histogram');
   const records = new Map(
@@ -96,7 +95,7 @@ function recordsOf(meter: Meter | null, counted: Counted | null, all: readonly M
   return records;
 }
 
-/** How the ledger stands is asked when the SDK collects. Every worker says the same: of several, one counts. */
+/** The state of the ledger, read when the SDK collects. Every worker reports the same values; use those of one. */
 function observe(meter: Meter, all: readonly Metric[], db: Pick<Db, 'workGauges'>, log: Logger): void {
   const made = new Map<string, Observable>();
   for (const { name, type, unit, says } of all) {

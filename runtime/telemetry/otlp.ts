@@ -1,4 +1,4 @@
-// The OpenTelemetry SDK and its OTLP exporter: optional packages, loaded only when spans are to be exported by this program itself.
+// The OpenTelemetry SDK and its OTLP exporter: optional packages, loaded only if this program itself exports spans.
 
 import type { ReadableSpan, Sampler, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
 
@@ -8,9 +8,9 @@ import { UsageError } from '../ledger/errors.ts';
 import { instance } from './instance.ts';
 import { makeSpans, rowIds, tracerName } from './spans.ts';
 
-/** Where spans go. */
+/** The destination of spans. */
 export type Sink = {
-  /** Resolves when they have arrived; rejects if they have not. */
+  /** Resolves when the spans have arrived; rejects if they have not. */
   send(spans: readonly TraceSpan[]): Promise<void>;
   close(): Promise<void>;
 };
@@ -18,7 +18,7 @@ export type Sink = {
 const BATCH = 512;
 
 /**
- * Throws UsageError if the packages are not installed. Everything else is as the variables OTEL_* say; `url` stands for
+ * Throws UsageError if the packages are not installed. Everything is configured by the variables OTEL_*, except that `url` replaces
  * OTEL_EXPORTER_OTLP_ENDPOINT.
  */
 export async function openOtlp(url?: string): Promise<Sink> {
@@ -37,7 +37,7 @@ export async function openOtlp(url?: string): Promise<Sink> {
     url === undefined && process.env['OTEL_TRACES_EXPORTER'] === 'console'
       ? new ConsoleSpanExporter()
       : new OTLPTraceExporter(url === undefined ? {} : { url: tracesUrl(url) });
-  // Every decision is made by the trace's id: so all processes agree, whatever they know of a span's parent.
+  // Every decision depends only on the trace id, so all processes agree, whatever they know of a span's parent.
   const sampler = (): Sampler => {
     const ratio = Number(process.env['OTEL_TRACES_SAMPLER_ARG'] ?? 1);
     switch ((process.env['OTEL_TRACES_SAMPLER'] ?? '').replace('parentbased_', '')) {
@@ -52,7 +52,7 @@ export async function openOtlp(url?: string): Promise<Sink> {
   const ended = new Ended();
   const provider = new TracerProvider({
     resource: resourceFromAttributes(instance()).merge(detectResources({ detectors: [envDetector] })),
-    sampler: url === undefined ? sampler() : new AlwaysOnSampler(), // who names an item wants it whole
+    sampler: url === undefined ? sampler() : new AlwaysOnSampler(), // whoever names an item wants all of its spans
     idGenerator: rowIds,
     spanProcessors: [ended],
   });
@@ -71,10 +71,10 @@ export async function openOtlp(url?: string): Promise<Sink> {
   };
 }
 
-/** As the specification makes it from OTEL_EXPORTER_OTLP_ENDPOINT. */
+/** Derived from the endpoint as the specification does for OTEL_EXPORTER_OTLP_ENDPOINT. */
 const tracesUrl = (url: string): string => (/\/v1\/traces\/?$/.test(url) ? url : `${url.replace(/\/+$/, '')}/v1/traces`);
 
-/** Keeps the spans that have ended until they are sent; the SDK's own processors do not say whether they arrived. */
+/** Keeps ended spans until they are sent; the SDK's own processors do not report whether spans arrived. */
 class Ended implements SpanProcessor {
   #spans: ReadableSpan[] = [];
 

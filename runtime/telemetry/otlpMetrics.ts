@@ -1,4 +1,4 @@
-// The OpenTelemetry metrics SDK and its OTLP exporter: optional packages, loaded only when OTEL_* says that metrics shall go somewhere.
+// The OpenTelemetry metrics SDK and its OTLP exporter: optional packages, loaded only if OTEL_* says that metrics are to be exported.
 
 import { metrics } from '@opentelemetry/api';
 import type { Logger } from 'pino';
@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { instance } from './instance.ts';
 import { warnOfProtocol } from './protocol.ts';
 
-/** Registers an SDK for this process as OTEL_* say. Null: metrics go nowhere. */
+/** Registers an SDK for this process, configured by OTEL_*. Null: metrics are not exported. */
 export async function startOtlpMetrics(log: Logger): Promise<{ shutdown(): Promise<void> } | null> {
   const env = process.env;
   const exporterName =
@@ -20,7 +20,7 @@ export async function startOtlpMetrics(log: Logger): Promise<{ shutdown(): Promi
     resource: sdk.resourceFromAttributes(instance()).merge(sdk.detectResources({ detectors: [sdk.envDetector] })),
     readers: [
       new sdk.PeriodicExportingMetricReader({
-        // its address and headers are those of OTEL_*
+        // its address and headers come from OTEL_*
         exporter: exporterName === 'console' ? new sdk.ConsoleMetricExporter() : new sdk.OTLPMetricExporter(),
         ...(interval > 0 && { exportIntervalMillis: interval, exportTimeoutMillis: Math.min(interval, 30_000) }),
       }),
@@ -35,7 +35,7 @@ export async function startOtlpMetrics(log: Logger): Promise<{ shutdown(): Promi
   };
 }
 
-/** A worker without the packages works all the same, and says what is missing. */
+/** Without the packages a worker still works, and logs what is missing. */
 async function load(log: Logger) {
   try {
     const [sdk, resources, otlp] = await Promise.all([

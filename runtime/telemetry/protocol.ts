@@ -1,4 +1,4 @@
-// The protocol of OTLP that OTEL_* ask for. There is one here, http/protobuf; whoever asks for another is told once.
+// The OTLP protocol that OTEL_* request. Only http/protobuf is supported; a request for another is logged once.
 
 import type { Logger } from 'pino';
 
@@ -6,7 +6,7 @@ const OURS = 'http/protobuf';
 const names = ['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_METRICS_PROTOCOL'];
 const told = new WeakSet<Logger>();
 
-/** Says which of these variables have no effect; for each log once. */
+/** Logs which of these variables have no effect, once per logger. */
 export function warnOfProtocol(log: Logger, env: NodeJS.ProcessEnv = process.env): void {
   const others = names.filter((name) => env[name] && env[name] !== OURS);
   if (others.length === 0 || told.has(log)) return;

@@ -1,4 +1,4 @@
-// Rows become spans of the OpenTelemetry API. A span is made when it is over, under the ids that were cut from its rows.
+// Converts rows to spans of the OpenTelemetry API. A span is created when it is over, with the ids derived from its row.
 
 import { randomBytes } from 'node:crypto';
 
@@ -12,11 +12,11 @@ export const tracerName = 'work-ledger';
 
 const attributes = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
 
-/** Gives spans that are made from rows the ids of their rows, and any others random ones. */
+/** Gives spans created from rows the ids of their rows, and all others random ids. */
 class RowIds {
   #next: { trace_id: string; span_id: string } | null = null;
 
-  /** What `make` makes gets the ids of `row`. */
+  /** Spans that `make` creates get the ids of `row`. */
   during(row: { trace_id: string; span_id: string }, make: () => void): void {
     this.#next = row;
     try {
@@ -35,10 +35,10 @@ class RowIds {
   }
 }
 
-/** The IdGenerator for a program that has an SDK of its own: without it, the parents of spans are not found. */
+/** The IdGenerator for a program that brings its own SDK; without it, the parents of spans are not found. */
 export const rowIds = new RowIds();
 
-/** Makes and ends the spans; which of them are recorded is the tracer's own decision. */
+/** Creates and ends the spans; the tracer decides which are recorded. */
 export function makeSpans(tracer: Tracer, rows: readonly TraceSpan[]): void {
   for (const row of rows) rowIds.during(row, () => makeSpan(tracer, row));
 }
@@ -65,7 +65,7 @@ const contextOf = (traceId: string, spanId: string): SpanContext => ({ traceId, 
 
 const attributesOf = (given: Record<string, unknown>): Attributes => attributes.parse(given);
 
-/** To the microsecond, which a Date would lose. */
+/** Keeps microseconds, which a Date would lose. */
 export function hrTime(instant: string): HrTime {
   const fraction = /\.(\d+)/.exec(instant)?.[1] ?? '';
   return [Math.floor(Date.parse(instant.replace(/\.\d+/, '')) / 1000), Number(fraction.padEnd(9, '0').slice(0, 9))];

@@ -1,6 +1,6 @@
-// The live export of traces: beside the loop, never in its way. An iteration that has ended only notes its focus here; one task with a
-// connection of its own reads the spans from the rows, hands them over, and records in the ledger how far it has come. What a dead worker
-// or a collector that was away left behind is exported when somebody looks again.
+// The live export of traces, which never delays the loop. An iteration that has ended only notes its focus here; one task with a separate
+// connection reads the spans from the rows, exports them, and records in the ledger how far it has come. What a dead worker or an
+// unreachable collector left behind is exported at a later look.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -15,14 +15,14 @@ import type { Sink } from './otlp.ts';
 import { warnOfProtocol } from './protocol.ts';
 import { makeSpans, tracerName } from './spans.ts';
 
-/** The most foci that are remembered; those beyond are found in the ledger when they have ended. */
+/** The most foci that are remembered; further ones are found in the ledger when they have ended. */
 const MOST_DUE = 10_000;
 const LOOK_MS = 5000;
 const LAST_WORDS_MS = 3000;
 
 type Ledger = Pick<Db, 'traceTake' | 'traceRecord' | 'traceDue'>;
 
-/** Null if nobody wants spans: no OTEL_* is set, and the program has no SDK of its own. Never throws. */
+/** Null if spans go nowhere: no OTEL_* is set, and the program has no SDK. Never throws. */
 export async function startTraces({ url, schema, log }: { url: string; schema: string; log: Logger }): Promise<TraceExport | null> {
   try {
     const given = ownSink();
@@ -40,18 +40,18 @@ export async function startTraces({ url, schema, log }: { url: string; schema: s
   }
 }
 
-/** Whether the variables of OpenTelemetry ask this program to export traces. */
+/** Whether the OpenTelemetry variables ask this program to export traces. */
 export function isWanted(env: NodeJS.ProcessEnv = process.env): boolean {
   const exporter = env['OTEL_TRACES_EXPORTER'];
   if (env['OTEL_SDK_DISABLED'] === 'true' || exporter === 'none') return false;
   return [exporter, env['OTEL_EXPORTER_OTLP_ENDPOINT'], env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']].some(Boolean);
 }
 
-/** Whether spans may hold what was said: prompts, responses, arguments, results. */
+/** Whether spans may contain what was said: prompts, responses, arguments, results. */
 export const isContentWanted = (env: NodeJS.ProcessEnv = process.env): boolean =>
   ['true', 'span_only', 'span_and_event'].includes((env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'] ?? '').toLowerCase());
 
-/** The SDK of the program that started this worker, if it has one. Whether its spans arrive is its own affair. */
+/** The SDK of the program that started this worker, if it has one. That SDK is responsible for delivery. */
 function ownSink(): Sink | null {
   const provider = trace.getTracerProvider();
   const tracer =
@@ -89,13 +89,13 @@ export class TraceExport {
     }, LOOK_MS).unref();
   }
 
-  /** Something of this focus has ended. Returns at once. */
+  /** Notes that something in this focus has ended. Returns at once. */
   note(focusId: string): void {
     if (this.#due.size < MOST_DUE) this.#due.add(focusId);
     this.#wake();
   }
 
-  /** Exports what is noted, for a moment; the rest is left to the next worker that looks. */
+  /** Exports what is noted, for a short time; the rest is left to the next worker that looks. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#stopping.abort();
@@ -132,7 +132,7 @@ export class TraceExport {
   async #export(focusId: string): Promise<void> {
     for (;;) {
       const taken = await this.#db.traceTake(focusId, this.#withContent);
-      // Another worker exports it just now, and may have read before the news.
+      // Another worker is exporting it at the moment, and may have read it before the latest change.
       if (taken.kind === 'held') setTimeout(() => this.note(focusId), 1000).unref();
       if (taken.kind !== 'spans') return;
       try {

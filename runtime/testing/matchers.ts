@@ -1,4 +1,4 @@
-// Assertions on what a work item did, for `expect.extend` of Vitest and Jest.
+// Assertions about what a work item did, for `expect.extend` of Vitest and Jest.
 
 import { isDeepStrictEqual } from 'node:util';
 
@@ -15,7 +15,7 @@ const verdict = (pass: boolean, wanted: string, what: string, lines: readonly st
 });
 
 export const matchers = {
-  /** An entry of this type, whose content has the text: toHaveRecorded('finding', /truncates/). */
+  /** Has an entry of this type whose content contains the text: toHaveRecorded('finding', /truncates/). */
   toHaveRecorded(seen: Seen, type: string, content?: Text): Verdict {
     return verdict(
       seen.entries.some((entry) => entry.entry_type === type && (content === undefined || has(entry.content, content))),
@@ -25,7 +25,7 @@ export const matchers = {
     );
   },
 
-  /** A call of this tool, with at least these inputs: toHaveCalled('bash', { command: 'ls' }). */
+  /** Has a call of this tool with at least these inputs: toHaveCalled('bash', { command: 'ls' }). */
   toHaveCalled(seen: Seen, name: string, input: Record<string, unknown> = {}): Verdict {
     return verdict(
       seen.calls.some(
@@ -37,7 +37,7 @@ export const matchers = {
     );
   },
 
-  /** A request whose text, JSON as it was sent, has this: toHaveToldModel('no cent is lost'). */
+  /** Has a request whose text, the JSON as it was sent, contains this: toHaveToldModel('no cent is lost'). */
   toHaveToldModel(seen: Seen, text: Text): Verdict {
     return verdict(
       seen.requests.some((request) => has(request, text)),
@@ -48,7 +48,7 @@ export const matchers = {
   },
 };
 
-/** What `expect(await ledger.seen(id))` has after expect.extend(matchers). */
+/** The matchers of `expect(await ledger.seen(id))` after expect.extend(matchers). */
 export type LedgerMatchers<Result = void> = {
   toHaveRecorded(type: string, content?: Text): Result;
   toHaveCalled(name: string, input?: Record<string, unknown>): Result;

@@ -1,9 +1,10 @@
-// Time that passes for the ledger of a test: what is due later is due sooner. Its functions read the server's clock, which is not changed.
+// Lets time pass for the ledger of a test: what is due later becomes due sooner. Ledger functions read the server's clock, which is
+// unchanged.
 
 import { withConnection } from '../ledger/connection.ts';
 import { UsageError } from '../ledger/errors.ts';
 
-/** In the order of locks (sql/README.md): fences, calls, models, jobs. */
+/** In lock order (sql/README.md): fences, calls, models, jobs. */
 const statements = [
   `select from fences f join work_items w on w.id = f.work_item_id where w.resolved_at is null order by w.id for no key update of f`,
   `update tool_calls set wait_ends_at = wait_ends_at - $1::interval where status = 'waiting'`,

@@ -1,4 +1,4 @@
-// A recording as a model and tools play it again: what the model answered, in order, and what each call was answered.
+// A recording in the form that a scripted model and tools replay: the model's answers in order, and the result of each call.
 
 import { z } from 'zod';
 
@@ -15,7 +15,7 @@ import type { Tool, ToolImage } from '../tools/tool.ts';
 type RecordedCall = { name: string; input: unknown; result: string | null; isError: boolean; images?: ToolImage[] };
 export type Recording = { task: string; replies: readonly ScriptedReply[]; calls: readonly RecordedCall[] };
 
-/** What `work-ledger export` wrote, or the file of any program whose runs can be imported. Throws for anything else. */
+/** Reads the output of `work-ledger export`, or the file of any program whose runs can be imported. Throws for anything else. */
 export function recordingIn(text: string): Recording {
   const first = text.slice(0, text.search(/\n|$/));
   if (/^\{"(relation|row)":/.test(first)) return ofExport(text);
@@ -24,7 +24,7 @@ export function recordingIn(text: string): Recording {
   return ofRun(run);
 }
 
-/** With `closeEvery` a step goes beside the next calls after every `closeEvery` calls, so that blocks close as with our own agents. */
+/** With `closeEvery`, a step is added to the next calls after every `closeEvery` calls, so that blocks close as with our own agents. */
 export function ofRun(run: RecordedRun, closeEvery = Infinity): Recording {
   const steps = stepsOf(run, closeEvery);
   const replies = run.exchanges.map((exchange, n) => replyOf(exchange, steps[n] ?? null, n < run.exchanges.length - 1));
@@ -40,7 +40,7 @@ const callOf = ({ images, ...call }: RecordedRun['exchanges'][number]['calls'][n
   ...(images && { images: images as ToolImage[] }),
 });
 
-/** A valid description of a work item: some text, at most 64 KiB. */
+/** A valid description of a work item: not blank, and at most 64 KiB. */
 function taskOf(run: RecordedRun): string {
   const prompt = Buffer.from(storableText(run.prompt));
   if (prompt.toString().trim() === '') return 'A run whose beginning was not recorded.';
@@ -60,7 +60,7 @@ function replyOf(exchange: RecordedRun['exchanges'][number], step: string | null
     ...(step === null ? [] : [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'step', content: step } }]),
     ...exchange.calls.map((call) => ({ type: 'tool_use', name: call.name, input: call.input })),
   ];
-  // A response without a call would end the work; if the record continues, so must the replay.
+  // A response without a call would end the work; if the record continues, the replay must too.
   const isPause = exchange.calls.length === 0 && step === null && goesOn;
   return {
     content,
@@ -96,7 +96,7 @@ const ofTables = {
 } as const;
 const line = z.object({ relation: z.string(), row: z.record(z.string(), z.unknown()) });
 
-/** The first item of what `work-ledger export` wrote; what was delegated below it is not played. */
+/** The first item in the output of `work-ledger export`; items delegated below it are not replayed. */
 function ofExport(text: string): Recording {
   const rows = text
     .split('\n')
@@ -109,7 +109,7 @@ function ofExport(text: string): Recording {
   const turns = of('turns')
     .filter((turn) => turn.work_item_id === item.id && turn.turn_type === 'normal' && turn.status === 'completed')
     .map(({ id }) => id)
-    .toSorted(); // their ids begin with the time
+    .toSorted(); // these ids begin with the time
   const answers = of('messages').filter(({ role }) => role === 'assistant');
   const replies = turns.map((turn) => ({
     content: answers.filter(({ turn_id: id }) => id === turn).flatMap(({ content }): ContentBlock[] => content),
@@ -127,7 +127,7 @@ function ofExport(text: string): Recording {
   return { task: item.description, replies, calls };
 }
 
-/** A result of rows, as a tool gives it. */
+/** A stored result in the form in which a tool returns it. */
 function shown(result: string | readonly z.infer<typeof block>[] | null | undefined): Pick<RecordedCall, 'result' | 'images'> {
   if (typeof result === 'string' || !result) return { result: result ?? null };
   const images = result.flatMap(({ type, source }) => (type === 'image' ? [source as ToolImage] : []));
@@ -138,8 +138,8 @@ function shown(result: string | readonly z.infer<typeof block>[] | null | undefi
 }
 
 /**
- * The n-th request gets the n-th reply, not counted by its messages, of which elision removes some; one that is repeated gets the same. A
- * request for a summary has no tools and takes no reply. `left`: how many replies were not asked for.
+ * Gives the n-th request the n-th reply. Requests are not counted by their messages, since elision removes some; a repeated request gets
+ * the same reply. A request for a summary has no tools and uses up no reply. `left`: how many replies have not been requested.
  */
 export function inOrder(replies: readonly ScriptedReply[]): { script: Script; left: () => number } {
   const answered = new Map<string, number>();
@@ -156,7 +156,7 @@ export function inOrder(replies: readonly ScriptedReply[]): { script: Script; le
   };
 }
 
-/** One tool for each recorded name but those of the engine; a call is answered from the record, calls with equal input in their order. */
+/** One tool for each recorded name except the engine's. Calls are answered from the record; calls with equal input, in order. */
 export function recordedTools(calls: readonly RecordedCall[]): { tools: Tool[]; strangeCalls: () => readonly string[] } {
   const strange: string[] = [];
   const results = new Map<string, RecordedCall[]>();

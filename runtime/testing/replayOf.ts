@@ -1,4 +1,4 @@
-// A recorded run as a model and tools for a test: the agent of today is driven by what the model said then.
+// A recorded run as a model and tools for a test: today's agent is driven by what the model said then.
 
 import type { Tool } from '../tools/tool.ts';
 import { inOrder, recordedTools, recordingIn } from './recording.ts';
@@ -6,20 +6,20 @@ import { testModel } from './scriptedModel.ts';
 import type { TestModel } from './scriptedModel.ts';
 
 export type Replay = TestModel & {
-  /** What the recorded agent was asked to do. */
+  /** The task of the recorded agent. */
   task: string;
-  /** For each tool that it called, one that answers what was answered then. Leave one out and give your own to try that. */
+  /** A tool for each one that it called, which returns the recorded results. To try your own, leave one out and supply yours. */
   tools: readonly Tool[];
-  /** The calls of these tools that the recording does not have, each as its name and input. */
+  /** Calls of these tools that are not in the recording, each as name and input. */
   strangeCalls: () => readonly string[];
-  /** How many answers of the model were not asked for. */
+  /** How many of the model's answers have not been requested. */
   left: () => number;
 };
 
 /**
- * Plays a recording again: the text that `work-ledger export ID` wrote of a work item, or of a session file of Claude Code, Codex, Gemini CLI and
- * the others that can be imported. The model gives its answers in their order, a repeated request gets the same. Of the engine's own tools the
- * calls are made anew; of several agents in a recording the first is played. Throws for a text that is no recording.
+ * Replays a recording: what `work-ledger export ID` wrote for a work item, or a session file of Claude Code, Codex, Gemini CLI or another
+ * program whose sessions can be imported. The model gives its answers in order; a repeated request gets the same answer. Calls of the
+ * engine's own tools are executed again. If a recording has several agents, the first is replayed. Throws if the text is not a recording.
  */
 export async function replayOf(recording: string): Promise<Replay> {
   const { task, replies, calls } = recordingIn(recording);

@@ -1,4 +1,4 @@
-// A model for tests: answers by a script, over HTTP and as strictly as the real one, and remembers what it was asked.
+// A model for tests: answers from a script, over HTTP and as strictly as the real API, and remembers the requests.
 
 import { createModelClient } from '../model/callModel.ts';
 import type { ModelClient, ModelRequest } from '../model/message.ts';
@@ -11,16 +11,16 @@ import { startScriptedModel } from '../model/scriptedModel.ts';
 export type TestModel = AsyncDisposable & {
   /** For run() and startWorker(). */
   client: ModelClient;
-  /** For programs that read ANTHROPIC_BASE_URL; any key will do. */
+  /** For programs that read ANTHROPIC_BASE_URL; any key works. */
   url: string;
-  /** What it was asked so far, in order. */
+  /** The requests so far, in order. */
   requests: () => ModelRequest[];
   close: () => Promise<void>;
 };
 
 /**
- * Answers the n-th request of a conversation with the n-th reply, and later ones with "Done."; or as the function says. A request that is
- * repeated after a crash gets the same reply. Throws for a reply with neither words nor calls.
+ * Answers the n-th request of a conversation with the n-th reply, and later ones with "Done."; or as the function decides. A request that
+ * is repeated after a crash gets the same reply. Throws for a reply with neither text nor calls.
  */
 export async function scriptedModel(
   replies: readonly Reply[] | ((request: ModelRequest, position: Position) => Reply),

@@ -9,7 +9,7 @@ export type Seen = {
   item: CountedItem;
   entries: readonly LedgerEntry[];
   calls: readonly SeenCall[];
-  /** The texts of its requests, as the model got them, one for each turn. */
+  /** The texts of its requests as the model got them, one per turn. */
   requests: readonly string[];
 };
 

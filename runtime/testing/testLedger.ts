@@ -1,4 +1,4 @@
-// A ledger for tests: a database of its own, copied from a template that the first test of this version makes.
+// A ledger for tests: a separate database, copied from a template that the first test with this version creates.
 
 import { createHash, randomBytes } from 'node:crypto';
 
@@ -20,25 +20,25 @@ import type { Seen } from './seen.ts';
 const SCHEMA = 'work_ledger';
 
 export type TestLedger = AsyncDisposable & {
-  /** For run(), LedgerClient.open(): `run({ ...ledger, task })`. */
+  /** For run() and LedgerClient.open(): `run({ ...ledger, task })`. */
   databaseUrl: string;
   schema: string;
   client: LedgerClient;
   /** What a work item did, for assertions. */
   seen: (workItemId: string) => Promise<Seen>;
   /**
-   * Lets what is due later be due that much sooner, `passTime('1 day')`: waits and retries of work and their jobs, approvals, the pause of
-   * a model that is overloaded. Nothing else grows older: leases, ages in digests and retention, what was recorded. Throws for what is no time
-   * ahead.
+   * Makes what is due later due that much sooner, `passTime('1 day')`: waits and retries of work and their jobs, approvals, the
+   * cooling-down of an overloaded model. Nothing else ages: not leases, ages in digests, retention or recorded times. Throws if the text is
+   * not a positive interval.
    */
   passTime: (time: string) => Promise<void>;
-  /** Drops the database. What a killed process left is dropped by the next test. */
+  /** Drops the database. Databases left by a killed process are dropped by the next test. */
   drop: () => Promise<void>;
 };
 
 /**
- * Makes an empty ledger. `databaseUrl`: any database of a server on which you may create others (default: the embedded one, which is
- * started if need be, and holds nothing of yours that this would touch).
+ * Creates an empty ledger. `databaseUrl`: any database of a server on which you may create databases (default: the embedded one, which is
+ * started if necessary; your data there is not touched).
  */
 export async function testLedger(options: { databaseUrl?: string } = {}): Promise<TestLedger> {
   const { url } = options.databaseUrl === undefined ? await findDatabase({ databaseUrl: '' }) : await findDatabase(options);
@@ -67,11 +67,11 @@ export async function testLedger(options: { databaseUrl?: string } = {}): Promis
   };
 }
 
-/** Templates are noted as used under it, shared, and dropped under it, alone. */
+/** The lock under which templates are recorded as used (shared) and dropped (exclusive). */
 const TEMPLATES = `hashtext('work_ledger templates')`;
 const usedTemplateMark = z.object({ work_ledger: z.literal('template'), used_on: z.iso.date() });
 
-/** The template of this build, noted as used today: nobody drops it. */
+/** The template of this build, recorded as used today so that it is not dropped. */
 async function usedTemplate(client: pg.Client, url: string): Promise<{ template: string; isNew: boolean }> {
   await client.query(`select pg_advisory_lock_shared(${TEMPLATES})`);
   try {
@@ -81,14 +81,14 @@ async function usedTemplate(client: pg.Client, url: string): Promise<{ template:
       [template],
     );
     const note = JSON.stringify({ work_ledger: 'template', used_on: rows[0]?.today });
-    if (rows[0]?.comment !== note) await client.query(`comment on database ${template} is ${client.escapeLiteral(note)}`).catch(() => {}); // by another process just now
+    if (rows[0]?.comment !== note) await client.query(`comment on database ${template} is ${client.escapeLiteral(note)}`).catch(() => {}); // another process just did
     return { template, isNew };
   } finally {
     await client.query(`select pg_advisory_unlock_shared(${TEMPLATES})`);
   }
 }
 
-/** Drops the templates of other builds that no test has used for a week. Where others just look for theirs, the next new one does it. */
+/** Drops templates of other builds that no test has used for a week. If the lock is busy, the next new build's test does it. */
 async function dropUnused(client: pg.Client): Promise<void> {
   const lock = await client.query<{ is_mine: boolean }>(`select pg_try_advisory_lock(${TEMPLATES}) as is_mine`);
   if (lock.rows[0]?.is_mine !== true) return;
@@ -101,7 +101,7 @@ async function dropUnused(client: pg.Client): Promise<void> {
       const { data } = z.preprocess(jsonOf, usedTemplateMark).safeParse(comment);
       if (data !== undefined && data.used_on >= oldest) continue;
       await client.query(`alter database ${name} with is_template false`);
-      await client.query(`drop database if exists ${name}`).catch(() => client.query(`alter database ${name} with is_template true`)); // somebody is in it
+      await client.query(`drop database if exists ${name}`).catch(() => client.query(`alter database ${name} with is_template true`)); // it is in use
     }
   } finally {
     await client.query(`select pg_advisory_unlock(${TEMPLATES})`);
@@ -116,7 +116,7 @@ function jsonOf(text: unknown): unknown {
   }
 }
 
-/** The name of the template of this build, made if it is not there: by one of those who want it at once. */
+/** The name of this build's template. If it does not exist, one of the processes that want it creates it. */
 async function templateOn(client: pg.Client, url: string): Promise<{ template: string; isNew: boolean }> {
   const name = `work_ledger_template_${createHash('sha256').update(build()).digest('hex').slice(0, 16)}`;
   const isThere = async (): Promise<boolean> =>
@@ -125,7 +125,7 @@ async function templateOn(client: pg.Client, url: string): Promise<{ template: s
   await client.query(`select pg_advisory_lock(hashtext($1))`, [name]);
   try {
     if (await isThere()) return { template: name, isNew: false };
-    await client.query(`drop database if exists ${name} with (force)`); // half made by a process that was killed
+    await client.query(`drop database if exists ${name} with (force)`); // left half made by a process that was killed
     await client.query(`create database ${name}`);
     await installLedger(withDatabase(url, name), SCHEMA);
     await client.query(`alter database ${name} with is_template true`);

@@ -1,4 +1,4 @@
-// bash: a shell command in the workspace. The agent chooses the timeout: it knows a build from a grep.
+// bash: runs a shell command in the workspace. The agent chooses the timeout, because it can tell a build from a grep.
 
 import { z } from 'zod';
 

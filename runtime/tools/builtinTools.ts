@@ -1,4 +1,4 @@
-// The tools that come with Work Ledger, in the order in which a model sees them.
+// The tools that come with Work Ledger, in the order in which the model sees them.
 
 import { bash } from './bash.ts';
 import { editFile } from './edit_file.ts';

@@ -1,5 +1,5 @@
-// Tools that are commands: a TOML file gives the name, input and command of each. A call's input is JSON on
-// the command's stdin, its output is the answer; an exit code other than 0 is an error.
+// Tools that are commands: a TOML file gives the name, input schema and command of each. A call's input is passed as JSON on the command's
+// stdin, and its output is the answer; an exit code other than 0 is an error.
 
 import { z } from 'zod';
 
@@ -14,7 +14,7 @@ const commandFile = z.strictObject({
         name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, 'a tool is called by 1 to 64 of a-z, A-Z, 0-9, _ and -'),
         description: z.string().min(1),
         command: z.string().min(1),
-        /** JSON Schema. */
+        /** A JSON Schema. */
         input: z
           .looseObject({ type: z.literal('object').default('object') })
           .default({ type: 'object', properties: {}, additionalProperties: false }),
@@ -38,7 +38,7 @@ const commandFile = z.strictObject({
     .min(1),
 });
 
-/** The tools of a parsed TOML file. Throws a ZodError. */
+/** Returns the tools of a parsed TOML file. Throws a ZodError. */
 export function commandTools(document: unknown): Tool[] {
   return commandFile.parse(document).tool.map(({ command, timeout, input: schema, ...tool }) => ({
     ...tool,

@@ -1,4 +1,4 @@
-// edit_file: one passage of a file replaced by another.
+// edit_file: replaces one passage of a file.
 
 import { z } from 'zod';
 
@@ -23,7 +23,7 @@ export const editFile = defineTool({
     inWorkspace(context, async (workspace) => {
       const bytes = await workspace.readFile(input.path, MAX_FILE_BYTES);
       const text = bytes.toString('utf8');
-      // A file that is not the same after decoding and encoding would be damaged by writing it back.
+      // A file that changes when decoded and encoded again would be damaged by writing it back.
       if (isBinary(bytes) || !Buffer.from(text).equals(bytes)) return failed(`${input.path} is not a text file in UTF-8`);
       const parts = text.split(input.old_string);
       const count = parts.length - 1;
@@ -38,7 +38,7 @@ export const editFile = defineTool({
     }),
 });
 
-/** The lines on which a passage begins, which separates these parts of the file. */
+/** The lines on which a passage begins. `parts` is the file split at the passage. */
 function linesOf(parts: readonly string[], passage: string): number[] {
   const breaksIn = (text: string): number => text.split('\n').length - 1;
   let line = 1;

@@ -1,12 +1,12 @@
-// The input of a tool that was described by a JSON Schema.
+// Validates the input of a tool that is described by a JSON Schema.
 
 import { z } from 'zod';
 
 import { schemaErrors, UNUSABLE } from '../../plv8/jsonSchema.ts';
 
 /**
- * Accepts what fits a JSON Schema, unchanged. `isCheckedAgain`: whoever gets the input checks it, too, so that a schema that cannot be used
- * here refuses nothing.
+ * Accepts whatever matches a JSON Schema, unchanged. `isCheckedAgain`: the receiver validates the input too, so a schema that cannot be
+ * used here rejects nothing.
  */
 export const fitting = (schema: object, { isCheckedAgain = false } = {}): z.ZodType =>
   z.unknown().superRefine((input, context) => {

@@ -1,4 +1,4 @@
-// glob: the files of the workspace that match a pattern.
+// glob: lists the files of the workspace that match a pattern.
 
 import { z } from 'zod';
 
@@ -9,7 +9,7 @@ import { inWorkspace } from './workspace.ts';
 
 const MAX_FILES = 1000;
 
-/** The tool with another deadline for its pattern. */
+/** The tool with a different time limit for its pattern. */
 export const globWithin = (milliseconds: number) =>
   defineTool({
     name: 'glob',
@@ -53,7 +53,7 @@ export const glob = globWithin(MAX_MILLISECONDS);
 
 export const namesHidden = (pattern: string): boolean => /(^|\/)(\.git|node_modules)(\/|$)/.test(pattern);
 
-/** The paths that a glob pattern matches; null if that takes too long. */
+/** The paths that match a glob pattern; null if matching takes too long. */
 export async function matchingPaths(paths: readonly string[], pattern: string, milliseconds: number): Promise<string[] | null> {
   let thread: Thread<readonly string[], string[]> | undefined;
   try {

@@ -1,5 +1,5 @@
-// grep: lines of the workspace that match a regular expression. The matching runs in a thread that can be ended,
-// because some patterns would otherwise never finish.
+// grep: finds lines in the workspace that match a regular expression. Matching runs in a thread that can be ended, because some patterns
+// would never finish.
 
 import { z } from 'zod';
 
@@ -17,7 +17,7 @@ const READ_AHEAD = 8;
 
 const tooSlow = 'the pattern takes too long: make it simpler';
 
-/** The tool with another deadline for its patterns. */
+/** The tool with a different time limit for its patterns. */
 export const grepWithin = (milliseconds: number) =>
   defineTool({
     name: 'grep',
@@ -67,7 +67,7 @@ export const grepWithin = (milliseconds: number) =>
 
 export const grep = grepWithin(MAX_MILLISECONDS);
 
-/** Reads a few files ahead: a workspace may be slow to answer. */
+/** Reads a few files ahead, because a workspace may be slow to answer. */
 async function* contentsOf(workspace: Workspace, files: readonly string[]): AsyncGenerator<{ file: string; bytes: Buffer | null }> {
   const ahead: { file: string; reading: Promise<Buffer | null> }[] = [];
   const next = async () => {
@@ -81,7 +81,7 @@ async function* contentsOf(workspace: Workspace, files: readonly string[]): Asyn
   while (ahead.length > 0) yield await next();
 }
 
-/** Null if the glob pattern takes too long. */
+/** Null if matching the glob pattern takes too long. */
 async function filesOf(
   workspace: Workspace,
   input: { path: string; glob?: string | undefined },

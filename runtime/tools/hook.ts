@@ -1,11 +1,11 @@
-// A hook as a function of the program that runs the worker: one value with a name, the point at which it runs and the function. A faculty
-// names it where it would name a command: `function:NAME`.
+// A hook that is a function of the program running the worker: one value with a name, the point at which it runs, and the function. A
+// faculty names it in place of a command: `function:NAME`.
 
 import type { Workspace } from '../../sandbox/workspace.ts';
 import { UsageError } from '../ledger/errors.ts';
 
 type OfItem = {
-  /** The same when the hook runs again, because its worker died. */
+  /** Stays the same if the hook runs again because its worker died. */
   hook_run_id: string;
   work_item: {
     id: string;
@@ -23,7 +23,7 @@ type OfCall = { work_item_id: string; faculty: string; tool_call_id: string; too
 type Line = { seq: number; entry_type: string; content: string };
 type Outcome = Record<string, unknown>;
 
-/** What a hook is told at each point, and what it may answer; nothing is always an answer. */
+/** The input of a hook at each point, and what it may answer. Answering nothing is always allowed. */
 type Points = {
   recover: {
     input: OfItem & {
@@ -60,34 +60,36 @@ type Points = {
   };
 };
 
-/** The points of a focus at which a hook runs (docs/hooks.md). */
+/** The points of a focus at which hooks run (docs/hooks.md). */
 export type HookStage = keyof Points;
-/** What a hook is told: the same JSON as a command on stdin. */
+/** The input of a hook: the same JSON that a command gets on stdin. */
 export type HookInput<Stage extends HookStage = HookStage> = { hook: Stage } & Points[Stage]['input'];
-/** What a hook may answer: the same as a command on stdout; text stands for `context` or `summary`. */
+/** The answer of a hook: the same that a command prints on stdout. Plain text is taken as `context` or `summary`. */
 export type HookAnswer<Stage extends HookStage = HookStage> = Points[Stage]['answer'] | undefined | void;
 
 export type HookContext = {
-  /** Fires at the time limit of the faculty, when the lease is lost and when the worker stops; what the function answers then counts for nothing. */
+  /** Fires at the faculty's time limit, when the lease is lost and when the worker stops; an answer after that is ignored. */
   signal: AbortSignal;
-  /** Where the item's files are and commands run; null if the faculty grants none, or wants a container and there is no Docker. */
+  /**
+   * Where the item's files are and commands run; null if the faculty grants no workspace, or requires a container and there is no Docker.
+   */
   workspace: Workspace | null;
 };
 
-/** One that throws has failed, as a command that ends with an error has. */
+/** A function that throws counts as failed, like a command that ends with an error. */
 export type Hook<Stage extends HookStage = HookStage> = {
-  /** By which a faculty names it: `function:NAME`. */
+  /** The name that a faculty uses: `function:NAME`. */
   name: string;
   stage: Stage;
   run(input: HookInput<Stage>, context: HookContext): HookAnswer<Stage> | Promise<HookAnswer<Stage>>;
 };
 
-/** Ties what `run` is told and may answer to its stage. */
+/** Ties the input and answer types of `run` to its stage. */
 export function defineHook<Stage extends HookStage>(hook: Hook<Stage>): Hook {
   return hook;
 }
 
-/** Where a faculty names the hook of each point. */
+/** The key of a faculty that names the hook of each point. */
 const keys: { readonly [Stage in HookStage]: readonly [section: string, key: string] } = {
   recover: ['recover', 'command'],
   orient: ['orient', 'command'],
@@ -101,10 +103,10 @@ const keys: { readonly [Stage in HookStage]: readonly [section: string, key: str
 
 const PREFIX = 'function:';
 
-/** The name of the function that stands in place of a command; null: it is a command. */
+/** The name of the function given in place of a command; null if it is a command. */
 export const functionOf = (command: string): string | null => (command.startsWith(PREFIX) ? command.slice(PREFIX.length) : null);
 
-/** The hooks of a worker by name. Throws for a name that cannot be one, and for two of one name. */
+/** A worker's hooks by name. Throws for an invalid or duplicate name. */
 export function hooksByName(hooks: readonly Hook[]): ReadonlyMap<string, Hook> {
   const named = new Map<string, Hook>();
   for (const hook of hooks) {
@@ -121,7 +123,7 @@ export function hooksByName(hooks: readonly Hook[]): ReadonlyMap<string, Hook> {
 type Sections = Readonly<Record<string, unknown>>;
 const sectionOf = (config: Sections, section: string): Sections => (config[section] ?? {}) as Sections;
 
-/** The configuration that names these hooks at their points, where it says nothing else. Throws for two of one point. */
+/** The configuration with these hooks at their points, unless it names others there. Throws if two hooks have the same point. */
 export function withHooks<Config extends Sections>(config: Config, hooks: readonly Hook[]): Config {
   const at = new Map<string, string>();
   return hooks.reduce((named, { name, stage }) => {
@@ -135,7 +137,7 @@ export function withHooks<Config extends Sections>(config: Config, hooks: readon
   }, config);
 }
 
-/** Why a worker with these hooks cannot drive work of a faculty: a function that it names is not among them. Null: it can. */
+/** Why a worker with these hooks cannot drive work of a faculty: it lacks a function that the faculty names. Null if it can. */
 export function lacksHook(faculty: Sections, hooks: ReadonlyMap<string, Hook>): string | null {
   for (const [stage, [section, key]] of Object.entries(keys)) {
     const command = sectionOf(faculty, section)[key];

@@ -2,10 +2,10 @@
 
 import type { ToolImage } from './tool.ts';
 
-/** The API's limit, counted in base64. */
+/** The API's limit on the size in base64. */
 const MAX_IMAGE_CHARS = 5 * 1024 * 1024;
 
-/** Told from its first bytes; null: not an image that a model can look at. */
+/** The type according to the first bytes; null if it is not an image type that a model can see. */
 export function imageTypeOf(bytes: Buffer): ToolImage['media_type'] | null {
   const begins = (hex: string): boolean => bytes.subarray(0, hex.length / 2).equals(Buffer.from(hex, 'hex'));
   if (begins('89504e470d0a1a0a')) return 'image/png';
@@ -14,7 +14,7 @@ export function imageTypeOf(bytes: Buffer): ToolImage['media_type'] | null {
   return begins('52494646') && bytes.subarray(8, 12).toString('latin1') === 'WEBP' ? 'image/webp' : null;
 }
 
-/** Null: too large. */
+/** Null if the image is too large. */
 export function imageOf(mediaType: ToolImage['media_type'], bytes: Buffer): ToolImage | null {
   const data = bytes.toString('base64');
   return data.length > MAX_IMAGE_CHARS ? null : { media_type: mediaType, data };

@@ -1,5 +1,5 @@
 // Tools of MCP servers, from the usual .mcp.json: {"mcpServers": {"name": {"command", "args", "env"} or {"url",
-// "headers"}}}. Each tool is named mcp__SERVER__TOOL. A server that went away is started again by the next call.
+// "headers"}}}. Each tool is named mcp__SERVER__TOOL. If a server has ended, the next call starts it again.
 
 import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -32,7 +32,7 @@ const mcpFile = z.looseObject({
 });
 type ServerSettings = z.infer<typeof serverSettings>;
 
-/** Replaces ${VARIABLE} and ${VARIABLE:-otherwise} in every text. */
+/** Replaces ${VARIABLE} and ${VARIABLE:-default} in every string. */
 function withVariables(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withVariables);
   if (typeof value === 'object' && value !== null)
@@ -75,7 +75,7 @@ class Server {
   readonly #name: string;
   readonly #settings: ServerSettings;
   #client: Promise<Client> | undefined;
-  /** The end of its output on stderr. */
+  /** The end of the server's output on stderr. */
   #complaint = '';
 
   constructor(name: string, settings: ServerSettings) {
@@ -125,7 +125,7 @@ class Server {
         );
       } catch (error) {
         if (signal.aborted) return failed('[engine] The call was ended.');
-        // A server that was restarted does not know earlier sessions, and did nothing.
+        // A restarted server does not know earlier sessions, and has not executed the call.
         const isForgotten = error instanceof SdkHttpError && error.status === 404;
         if (isForgotten) await this.close();
         if (isForgotten && tries === 1) continue;
@@ -152,7 +152,7 @@ class Server {
     const settings = this.#settings;
     this.#complaint = '';
     const client = new Client({ name: 'work-ledger', version: version() });
-    // An answer that breaks off is never completed: closing the client fails the calls that wait for it.
+    // An answer that breaks off is never completed, so the client is closed, which fails the calls that wait for it.
     const onerror = (error: Error): void => void (/SSE stream disconnected/.test(error.message) && client.close());
     Object.assign(client, { onclose, onerror });
     try {
@@ -161,7 +161,7 @@ class Server {
           new StreamableHTTPClientTransport(new URL(settings.url ?? ''), { requestInit: { headers: settings.headers } }),
         );
       else {
-        // From the worker's environment a server gets what every program needs, and what its settings name.
+        // From the worker's environment a server gets only what every program needs and what its settings name.
         const transport = new StdioClientTransport({
           command: settings.command,
           args: settings.args,
@@ -212,6 +212,6 @@ function outcomeOf(result: Record<string, unknown>): ToolOutcome {
   };
 }
 
-/** The message with that of its cause: "fetch failed" alone says nothing. */
+/** The error's message with that of its cause: "fetch failed" alone says nothing. */
 const withCause = (error: unknown): string =>
   `${messageOf(error)}${error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''}`;

@@ -1,16 +1,16 @@
-// A page as readable text: the main content first, headings, lists, tables and code as they are, links with
-// their targets, navigation last.
-// Runs in a thread (thread.ts). Takes time linear in the page: it uses the tokenizer of htmlparser2 and not its parser, whose
-// list of open elements takes quadratic time in their depth.
+// Converts a page to readable text: the main content first; headings, lists, tables and code kept; links with their targets; navigation
+// last.
+// Runs in a thread (thread.ts). Takes time linear in the size of the page: it uses only the tokenizer of htmlparser2, because the parser's
+// list of open elements takes time quadratic in their depth.
 
 import { Tokenizer } from 'htmlparser2';
 
-/** Where a thread finds this module. */
+/** The URL by which a thread loads this module. */
 export const pageModule = import.meta.url;
 
 export type PageSettings = { isHtml: boolean; prompt: string | null; maxChars: number };
 
-/** Turns a page into what the model is shown: if it asked something, the passages about that come first. */
+/** Converts a page to what the model is shown. If it asked something, the passages about that come first. */
 export function pageReader({ isHtml, prompt, maxChars }: PageSettings): (page: string) => { text: string; isCut: boolean } {
   return (page) => {
     const text = isHtml ? textOfHtml(page) : page;
@@ -25,7 +25,7 @@ export function pageReader({ isHtml, prompt, maxChars }: PageSettings): (page: s
   };
 }
 
-/** Skipped with everything inside, if they are closed. */
+/** Elements skipped with everything inside, provided that they are closed. */
 const skipped = new Set([
   'script',
   'style',
@@ -42,9 +42,9 @@ const skipped = new Set([
   'button',
   'select',
 ]);
-/** Elements that appear inside a skipped one only if it was not closed. */
+/** Elements that can appear inside a skipped one only if that was not closed. */
 const endsSkipping = new Set(['p', 'section', 'article', 'main', 'ul', 'ol', 'table', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6']);
-/** Elements on lines of their own, with the number of line breaks around them. */
+/** Elements that stand on separate lines, with the number of line breaks around them. */
 const breaksAround = new Map<string, number>([
   ...[
     'div',
@@ -92,13 +92,13 @@ const breaksAround = new Map<string, number>([
 ]);
 const MAX_ATTRIBUTE = 2000;
 
-/** The text of an HTML page. */
+/** Returns the text of an HTML page. */
 export function textOfHtml(html: string): string {
   const title = new Writer();
   const main = new Writer();
   const around = new Writer();
   const navigation = new Writer();
-  // How deeply nested the position is in each.
+  // The nesting depth within each of these elements.
   const inside: Record<string, number> = { title: 0, nav: 0, main: 0 };
   let tag = '';
   let attribute = '';
@@ -170,10 +170,10 @@ export function textOfHtml(html: string): string {
 
 const behind = (name: string, text: string): string => (text === '' ? '' : `[${name}]\n${text}`);
 
-/** Text with its breaks: white space counts only where it is kept (pre). */
+/** Text with its line breaks. White space counts only where it is preserved (pre). */
 class Writer {
   readonly #parts: string[] = [];
-  /** Line breaks, and the marker of the line, to be written before the next words; none before the first. */
+  /** Line breaks, and the marker of the line, to write before the next words; none at the beginning. */
   #breaks = 0;
   #marker = '';
   #isSpaced = false;
@@ -240,7 +240,7 @@ class Writer {
   #around(name: string): void {
     const breaks = breaksAround.get(name);
     if (breaks === undefined) return;
-    // No blank lines around lists in lists.
+    // No blank lines around nested lists.
     this.#breaks = Math.max(this.#breaks, this.#lists.length > 0 ? 1 : breaks);
     this.#isSpaced = false;
   }
@@ -255,7 +255,7 @@ class Writer {
     this.#isSpaced = true;
   }
 
-  /** Writes the target after the words; not if there are no words, or if it leads nowhere else. */
+  /** Writes the target after the link's words, unless there are no words or the link leads to the same page. */
   #endLink(): void {
     if (this.#link === null) return;
     const { href, at } = this.#link;
@@ -283,7 +283,7 @@ const commonWords = new Set(
 const wordsOf = (text: string): string[] =>
   (text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []).map((word) => word.replace(/(?<=...)(?:es|s|ing|ed)$/, ''));
 
-/** The passages of a text that share the most, and the rarest, words with a question, in the order of the text. */
+/** The passages of a text that share the most words, and the rarest, with a question, in the order of the text. */
 export function passagesOn(question: string, text: string): string {
   const asked = new Set(
     (
@@ -316,7 +316,7 @@ export function passagesOn(question: string, text: string): string {
     .join('\n\n');
 }
 
-/** The text between blank lines; a heading belongs to the passage that follows it. */
+/** The blocks of text between blank lines; a heading belongs to the passage that follows it. */
 function passagesOf(text: string): string[] {
   const passages: string[] = [];
   let headings = '';

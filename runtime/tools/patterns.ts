@@ -1,15 +1,15 @@
-// The patterns of glob and grep, which a model writes: some never finish, so they run in a thread (thread.ts).
+// Matches the patterns of glob and grep. A model writes them and some never finish, so they run in a thread (thread.ts).
 
 import { matchesGlob } from 'node:path';
 
-/** Where a thread finds this module. */
+/** The URL by which a thread loads this module. */
 export const patternsModule = import.meta.url;
 
 const MAX_ALTERNATIVES = 1000;
 
 export type Match = { path: string; line: number; content: string };
 
-/** Returns the paths that a glob pattern matches. A pattern without a slash matches the name in any directory, as people expect. */
+/** Returns the paths that match a glob pattern. A pattern without a slash matches file names in any directory, as people expect. */
 export function globMatcher(pattern: string): (paths: readonly string[]) => string[] {
   return (paths) =>
     paths.filter(
@@ -17,7 +17,7 @@ export function globMatcher(pattern: string): (paths: readonly string[]) => stri
     );
 }
 
-/** Finds the lines of a text that a regular expression matches. Throws if it is not one. */
+/** Finds the lines of a text that match a regular expression. Throws if the expression is invalid. */
 export function lineMatcher({
   pattern,
   max,
@@ -38,7 +38,7 @@ export function lineMatcher({
   };
 }
 
-/** Why a glob pattern is refused without trying it; null: it is not refused. */
+/** Why a glob pattern is rejected without trying it; null if it is not. */
 export function globProblem(pattern: string): string | null {
   if (pattern.length > 10_000) return 'the glob pattern is too long: at most 10,000 characters';
   return alternatives(pattern) > MAX_ALTERNATIVES
@@ -46,9 +46,9 @@ export function globProblem(pattern: string): string | null {
     : null;
 }
 
-/** An upper bound of the number of patterns that the braces of one expand to. */
+/** An upper bound on the number of patterns that a pattern's braces expand to. */
 export function alternatives(pattern: string): number {
-  // For each open brace: the alternatives that are complete, the one that is being read, and where its text begins.
+  // For each open brace: the number of complete alternatives, that of the alternative being read, and where its text begins.
   const open = [{ complete: 0, current: 1, start: 0 }];
   for (let at = 0; at < pattern.length; at++) {
     const innermost = open.at(-1)!;
@@ -74,7 +74,7 @@ export function alternatives(pattern: string): number {
   return open.reduce((product, { complete, current }) => product * (complete + current), 1);
 }
 
-/** {1..9}, {a..z..2} */
+/** The number of values of a range such as {1..9} or {a..z..2}. */
 function steps(range: string): number {
   const [, from, to, by = '1'] = /^(-?\d+|[^.])\.\.(-?\d+|[^.])(?:\.\.(-?\d+))?$/.exec(range) ?? [];
   if (from === undefined || to === undefined) return 0;

@@ -1,4 +1,4 @@
-// read_file: a file's lines, or some of them; an image as an image.
+// read_file: returns a file's lines, or some of them, or an image.
 
 import { z } from 'zod';
 

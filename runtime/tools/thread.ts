@@ -1,5 +1,5 @@
-// Processes input from a model or a page in a thread of its own: however long it takes, the worker's own thread keeps running
-// (it renews the leases), and a deadline can end it.
+// Processes input from a model or a page in a separate thread. However long it takes, the worker's main thread keeps running
+// (it renews the leases), and a time limit can end it.
 
 import { Worker } from 'node:worker_threads';
 
@@ -7,7 +7,7 @@ export class TooSlow extends Error {
   override name = 'TooSlow';
 }
 
-/** How long all inputs of a thread may take together. */
+/** The total time allowed for all inputs of a thread. */
 export const MAX_MILLISECONDS = 10_000;
 const MAX_MEMORY_MB = 512;
 
@@ -43,8 +43,8 @@ export class Thread<Input, Output> {
   }
 
   /**
-   * Starts a thread that runs the function that a function of a module returns for these settings. `module` is a URL.
-   * Throws what that function throws, and TooSlow.
+   * Starts a thread. `module` is a URL; the function that it exports under `name` is called with the settings and returns the function to
+   * run. Throws what that function throws, and TooSlow.
    */
   static async start<Input, Output>(
     module: string,
@@ -62,7 +62,7 @@ export class Thread<Input, Output> {
     }
   }
 
-  /** One input at a time. Throws TooSlow once all inputs together have taken longer than they may. */
+  /** Processes one input at a time. Throws TooSlow once all inputs together have exceeded their time. */
   ask(input: Input): Promise<Output> {
     return this.#answer(() => this.#worker.postMessage(input));
   }

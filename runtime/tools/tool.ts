@@ -11,7 +11,9 @@ import type { ToolOutcome } from '../ledger/iteration.ts';
 
 export type { ToolImage, ToolOutcome } from '../ledger/iteration.ts';
 
-/** What follows from a crash in the middle of a call: run it again (pure, idempotent) or tell the model that it may have happened. */
+/**
+ * Decides what happens after a crash in the middle of a call: it runs again (pure, idempotent), or the model is told it may have happened.
+ */
 export type Effect = 'pure' | 'idempotent' | 'unsafe';
 export type Risk = 'safe' | 'moderate' | 'dangerous';
 
@@ -19,70 +21,72 @@ export type Risk = 'safe' | 'moderate' | 'dangerous';
 export type HostHeaders = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /**
- * The ledger for a tool: it acts as the work item whose call it is, under its lease, with the rights of the worker. What is refused rejects
- * with a LedgerError with code and hint, WL003 or WL004 once the item is over or another worker drives it. A tool that appends, claims or tells
- * is not pure.
+ * The ledger for a tool. It acts as the work item whose call it is, under its lease, with the worker's rights. A rejected call throws a
+ * LedgerError with code and hint; it is WL003 or WL004 once the item is over or another worker drives it. A tool that appends, claims or
+ * tells is not pure.
  */
 export type ToolLedger = {
-  /** Appends an entry, and returns it. The same entry is there once for each call, also if that runs again after a crash. WL002, WL009. */
+  /** Appends an entry and returns it. If the call runs again after a crash, the same entry is not appended twice. WL002, WL009. */
   append(entryType: string, content: string, options?: Omit<AppendOptions, 'key' | 'lease'>): Promise<LedgerEntry>;
-  /** The entries of the item in order; only of one type, or the newest `last`. WL002. */
+  /** The item's entries in order: all, those of one type, or the newest `last`. WL002. */
   read(options?: { entryType?: string; last?: number }): Promise<readonly LedgerEntry[]>;
-  /** What ledgers, journals and messages of its project say, as the agent's ledger_search tells it: a line for each hit. WL002. */
+  /** Searches ledgers, journals and messages of its project. Returns text as the agent's ledger_search does: one line per hit. WL002. */
   search(query: string, options?: { before?: string }): Promise<string>;
-  /** Claims `file:PATH`, `record:NAME`, `url:URL` or any name. Never waits: `kind` is claimed, or taken with the item that has it. WL002. */
+  /**
+   * Claims `file:PATH`, `record:NAME`, `url:URL` or any name. Never waits: `kind` is claimed, or taken, with the item that holds it. WL002.
+   */
   claim(key: string, options?: Omit<ClaimOptions, 'lease'>): Promise<ClaimTaken>;
   /** Sends a message to another agent: an id, a name as digests show it, parent or team. WL001, WL002, WL009 (too many). */
   tell(to: string, content: string): Promise<readonly AgentTold[]>;
 };
 
 export type ToolContext = {
-  /** Where files are and commands run; null if the faculty grants none, or wants a container and there is no Docker. */
+  /** Where files are and commands run; null if the faculty grants no workspace, or requires a container and there is no Docker. */
   workspace: Workspace | null;
-  /** Hosts (`name` or `name:port`) that web_fetch may reach even when they resolve to private addresses. */
+  /** Hosts (`name` or `name:port`) that web_fetch may reach even if they resolve to private addresses. */
   webFetchAllow: readonly string[];
-  /** Additional headers that web_fetch sends to a host; from the worker's environment. */
+  /** Additional headers that web_fetch sends, by host; from the worker's environment. */
   webFetchHeaders?: HostHeaders;
   workItemId: string;
   toolCallId: string;
-  /** The ledger, as the item whose call this is. */
+  /** The ledger, acting as the item whose call this is. */
   ledger: ToolLedger;
-  /** Code made the call: it can process larger results than a model. */
+  /** Whether code made the call: code can process larger results than a model. */
   isFromCode: boolean;
   /** Fires when the work item is cancelled, the lease is lost or the worker stops. */
   signal: AbortSignal;
 };
 
 /**
- * What a call touches, by the keys of its input (a.b: within objects or lists of them); with `form: 'patch'` the value itself contains the
- * action.
+ * What a call touches: the key of its input that holds it (a.b: within objects or lists of objects). With `form: 'patch'` the value itself
+ * says which action.
  */
 export type Touch = {
   key: string;
   kind?: 'path' | 'url' | 'record' | undefined;
   action?: 'read' | 'create' | 'modify' | 'delete' | 'search' | undefined;
   form?: 'patch' | undefined;
-  /** Applies only if these keys have this value, or one of these values. */
+  /** Applies only if these keys have the given value, or one of the given values. */
   when?: Record<string, unknown> | undefined;
 };
 
 export type Tool<Input = unknown> = {
   name: string;
   description: string;
-  /** A strict object; its JSON Schema is what the model is shown. */
+  /** A strict object schema; its JSON Schema is shown to the model. */
   input: z.ZodType<Input>;
-  /** The JSON Schema that the model is shown, if the tool was described by one. */
+  /** The JSON Schema shown to the model, if the tool was described by one. */
   inputSchema?: Record<string, unknown>;
   effect: Effect;
   risk: Risk;
-  /** Where its results come from, so that ledger entries say what fed them; default: web, from outside. */
+  /** Where its results come from, so that ledger entries record their sources; default: web, from outside. */
   source?: 'none' | 'own_test' | 'file' | 'other_agent' | 'web' | undefined;
-  /** For journal, checkpoints, overlap warnings and evidence, if the tool's name is not among the known ones. */
+  /** What its calls touch, for journal, checkpoints, overlap warnings and evidence; required unless the tool's name is a known one. */
   touches?: readonly Touch[] | undefined;
   execute(input: Input, context: ToolContext): Promise<ToolOutcome>;
 };
 
-/** Ties the input of execute to the schema; a user's tool module exports the result as its default. */
+/** Ties the input of execute to the schema. A user's tool module exports the result as its default export. */
 export function defineTool<Input>(tool: Tool<Input>): Tool {
   return tool;
 }

@@ -1,5 +1,5 @@
-// web_fetch: a page as text. The address is checked after its name is resolved, at every redirect, and the connection
-// goes to exactly the address that was checked, so that no name can lead into a private network.
+// web_fetch: returns a page as text. The address is checked after its name is resolved, at every redirect, and the connection is made to
+// exactly the address that was checked, so that no name can lead into a private network.
 
 import { lookup } from 'node:dns/promises';
 import http from 'node:http';
@@ -67,13 +67,13 @@ async function read(page: string, settings: PageSettings): Promise<{ text: strin
   }
 }
 
-/** The headers that this worker sends to a host. Without a port they are for https only. */
+/** The headers that this worker sends to a host. Those listed for a host without a port are sent over https only. */
 const headersFor = (url: URL, { webFetchHeaders }: ToolContext): Record<string, string> =>
   webFetchHeaders?.[url.host] ?? (url.protocol === 'https:' ? webFetchHeaders?.[url.hostname] : undefined) ?? {};
 
-/** A page that echoes the headers that it was sent must not disclose them. */
+/** Removes our headers from the text, because a page could echo those that it was sent. */
 function withoutHeaders(text: string, { webFetchHeaders }: ToolContext): string {
-  // A scheme such as Bearer is not secret, what follows it is.
+  // A scheme such as Bearer is not secret; what follows it is.
   const secrets = Object.values(webFetchHeaders ?? {})
     .flatMap((headers) => Object.values(headers))
     .flatMap((value) => [value, value.slice(value.lastIndexOf(' ') + 1)]);
@@ -109,7 +109,7 @@ async function fetchPage(start: URL, context: ToolContext, signal: AbortSignal):
   throw new Refused(`more than ${MAX_REDIRECTS} redirects`);
 }
 
-/** An address of the host that may be reached: all of its addresses must be public, unless the faculty names the host. */
+/** Returns an address of the host that may be reached: all its addresses must be public, unless the faculty names the host. */
 async function checkedAddress(url: URL, context: ToolContext): Promise<string> {
   if (url.username !== '' || url.password !== '') throw new Refused('a URL with a user name or password is not fetched');
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -139,7 +139,7 @@ for (const [network, bits] of [
   ['224.0.0.0', 3],
 ] as const)
   privateRanges.addSubnet(network, bits, 'ipv4');
-// Of IPv6 only global unicast is public, except ranges that wrap or tunnel IPv4 addresses or are for documentation.
+// In IPv6 only global unicast is public, except ranges that wrap or tunnel IPv4 addresses or are reserved for documentation.
 const publicIpv6 = new BlockList();
 publicIpv6.addSubnet('2000::', 3, 'ipv6');
 const wrappingIpv6 = new BlockList();
@@ -168,9 +168,9 @@ function get(url: URL, address: string, own: Record<string, string>, signal: Abo
       url,
       {
         signal,
-        agent: false, // a connection is for one request: one that is kept is found again by its name, wherever the name led then
+        agent: false, // a connection serves one request: a kept one would be reused by name, even if the name now resolves elsewhere
         headers: { 'user-agent': 'work-ledger', accept: 'text/html, text/*, application/json', 'accept-encoding': 'identity', ...own },
-        // Connects to the checked address only.
+        // Connects only to the checked address.
         lookup: (_host, options, callback) => (options.all ? callback(null, [{ address, family }]) : callback(null, address, family)),
       },
       (response) => {

@@ -1,4 +1,4 @@
-// What the workspace tools share: the workspace that the faculty grants, and refusals as outcomes.
+// Shared by the workspace tools: access to the workspace that the faculty grants, and errors as outcomes.
 
 import { storableText } from '../../plv8/storable.ts';
 import { WorkspaceError, WorkspaceUnavailable } from '../../sandbox/workspace.ts';
@@ -15,7 +15,7 @@ const noWorkspace = failed(
   '[engine] This work has no workspace: either its faculty says workspace = "none", or no Docker daemon answers here and it does not say workspace = "host". This is an environment problem, and retrying will not help; do without files and commands.',
 );
 
-/** Runs a tool in the workspace; an error of the workspace becomes the outcome. */
+/** Runs a tool in the workspace; a workspace error becomes the outcome. */
 export async function inWorkspace(context: ToolContext, use: (workspace: Workspace) => Promise<ToolOutcome>): Promise<ToolOutcome> {
   if (context.workspace === null) return noWorkspace;
   try {
@@ -30,7 +30,7 @@ export async function inWorkspace(context: ToolContext, use: (workspace: Workspa
   }
 }
 
-/** Bytes as text: invalid UTF-8 and NUL stay visible as replacements. */
+/** Bytes as text; invalid UTF-8 and NUL become visible replacement characters. */
 export const textOf = (bytes: Buffer): string => storableText(bytes.toString('utf8'));
 
 export const isBinary = (bytes: Buffer): boolean => bytes.subarray(0, 8192).includes(0);

@@ -1,4 +1,4 @@
-// write_file: a whole file, created or replaced in one step; it replaces only the version that was there when the call began.
+// write_file: creates or replaces a whole file in one step; it replaces only the version that existed when the call began.
 
 import { z } from 'zod';
 

@@ -1,5 +1,5 @@
-// graphile-worker's task: a job says that a work item may need an iteration. It never throws: graphile-worker would retry
-// a failed job on its own terms, and work items have their own.
+// The task of graphile-worker: a job says that a work item may need an iteration. It never throws, since graphile-worker would retry a
+// failed job by its own rules, while work items have their own retry rules.
 
 import type { Task } from 'graphile-worker';
 import { z } from 'zod';

@@ -1,7 +1,7 @@
 // The leases that this process holds: one heartbeat for all of them, and an abort signal for each.
-// The heartbeat is for a runner that takes jobs: if it takes none any more, the heartbeat stops, and others take over.
-// A worker that cannot renew for two thirds of a lease fences itself: it stops before another worker may start. One that the ledger does
-// not serve any more, because it was upgraded or moved, is told so in answer to its heartbeat.
+// The heartbeat belongs to a runner that takes jobs: if the runner stops taking them, the heartbeat stops, and other workers take over.
+// A worker that cannot renew for two thirds of a lease fences itself: it stops before another worker may start. If the ledger no longer
+// serves a worker, because it was upgraded or moved, the answer to its heartbeat says so.
 
 import type { Logger } from 'pino';
 
@@ -24,7 +24,7 @@ export class Leases {
   readonly #isAtWork: () => boolean;
   readonly #onRefused: (why: unknown) => void;
   readonly #log: Logger;
-  /** By work item: one process drives an item at most once. */
+  /** By work item: a process drives an item at most once at a time. */
   readonly #held = new Map<string, { claim: Claimed; controller: AbortController }>();
   #timer: NodeJS.Timeout | undefined;
   #renewedAt = performance.now();
@@ -37,7 +37,7 @@ export class Leases {
     db: Db;
     workerId: string;
     treeId: string | null;
-    /** The project that it serves; null: all. */
+    /** The project that the worker serves; null: all. */
     project: string | null;
     concurrency: number;
     leaseSeconds: number;
@@ -60,7 +60,7 @@ export class Leases {
     this.leaseSeconds = options.leaseSeconds;
   }
 
-  /** Throws if the first beat cannot reach the database. */
+  /** Throws if the first heartbeat cannot reach the database. */
   async start(): Promise<void> {
     await this.#ask([]);
     this.#timer = setInterval(() => void this.#beat(), (this.leaseSeconds * 1000) / 4);
@@ -69,7 +69,7 @@ export class Leases {
   /** Keeps a lease alive until `drop()`; the signal fires with a StopReason when work has to stop. */
   hold(claim: Claimed): Held {
     const workItemId = claim.work_item_id;
-    this.lose(workItemId); // whoever still works on it here has lost its lease, and may not have heard of it
+    this.lose(workItemId); // a previous holder in this process has lost its lease and may not know it yet
     const controller = new AbortController();
     if (this.#stopping) controller.abort('stopping' satisfies StopReason);
     this.#held.set(workItemId, { claim, controller });
@@ -82,30 +82,30 @@ export class Leases {
     };
   }
 
-  /** For notifications that may have been missed: asks at once which leases are still held. */
+  /** Called when notifications may have been missed: asks at once which leases are still held. */
   async check(): Promise<void> {
-    await this.#beating; // may have asked before
+    await this.#beating; // the running heartbeat may have asked before the change
     await this.#beat();
   }
 
-  /** For a notification that a work item ended: stops work on it here. */
+  /** Called on a notification that a work item ended: stops work on it in this process. */
   lose(workItemId: string): void {
     this.#held.get(workItemId)?.controller.abort('lost' satisfies StopReason);
   }
 
-  /** For a notification that a lease was taken away (focus_id/lease_generation): stops work under it, and nothing that began since. */
+  /** Called on a notification that a lease was taken away (focus_id/lease_generation): stops work under it, but no work begun since. */
   revoke(revoked: string): void {
     for (const { claim, controller } of this.#held.values()) {
       if (`${claim.focus_id}/${claim.lease_generation}` === revoked) controller.abort('lost' satisfies StopReason);
     }
   }
 
-  /** Whether this process is about to end: work ends with its iteration. */
+  /** Whether this process is about to end. If so, no further iteration is begun. */
   get isEnding(): boolean {
     return this.#ending;
   }
 
-  /** From now on, no iteration follows another under its lease. */
+  /** From now on, no iteration is followed by another under the same lease. */
   end(): void {
     this.#ending = true;
   }
@@ -120,7 +120,7 @@ export class Leases {
     return this.#held.size === 0;
   }
 
-  /** Resolves when nothing is held any more. */
+  /** Resolves when no leases are held any more. */
   idle(): Promise<void> {
     return this.isIdle ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve));
   }
@@ -144,7 +144,7 @@ export class Leases {
   }
 
   async #beat(): Promise<void> {
-    // Also while an earlier beat hangs: without an answer of the database no lease may be assumed.
+    // Checked even while an earlier heartbeat hangs: without an answer from the database no lease may be assumed.
     if (performance.now() - this.#renewedAt > (this.leaseSeconds * 1000 * 2) / 3) {
       for (const workItemId of this.#held.keys()) this.lose(workItemId);
     }

@@ -1,6 +1,6 @@
-// What a worker may be told; the command line says it, too, and loads no worker for it.
+// The limits of a worker's options. In a separate file so that the command line can name them without loading a worker.
 
-/** As lease_renew() has it. */
+/** The same limit as in lease_renew(). */
 export const MOST_AT_ONCE = 10_000;
-/** Of a lease, or of what is waited for at the end: a day. */
+/** The longest lease, and the longest wait for iterations at shutdown: one day. */
 export const LONGEST_SECONDS = 86_400;

@@ -1,5 +1,5 @@
-// Whether graphile-worker is alive: it gives up when it cannot write a job back, and does not always report that. While it has a
-// free slot, it asks for jobs every second and is answered.
+// Monitors whether graphile-worker is alive: it gives up when it cannot write a job back, and does not always report that. While it has a
+// free slot, it asks for jobs every second and gets an answer.
 
 import type { WorkerEvents } from 'graphile-worker';
 
@@ -18,16 +18,16 @@ export class Pulse {
     for (const event of ['worker:getJob:empty', 'job:start'] as const) events.on(event, () => (this.#answeredAt = performance.now()));
   }
 
-  /** From now on, silence counts as its end. */
+  /** From now on, silence is treated as its end. */
   watch(): void {
     let silent = 0;
     this.#timer = setInterval(() => {
-      silent = this.isAtWork() ? 0 : silent + 1; // after a process was frozen, its first answer is late, too
+      silent = this.isAtWork() ? 0 : silent + 1; // after a process was suspended, its first answer is late too
       if (silent === 3) this.#gone.resolve();
     }, 1000);
   }
 
-  /** Resolves when it reports its end, or is silent after watch(). */
+  /** Resolves when graphile-worker reports its end, or is silent after watch(). */
   get gone(): Promise<void> {
     return this.#gone.promise;
   }
@@ -36,7 +36,7 @@ export class Pulse {
     return this.#busy >= this.#concurrency || performance.now() - this.#answeredAt < this.#quietMs;
   }
 
-  /** Runs a job; a slot with a job does not ask for one. */
+  /** Runs a job; a slot that has a job does not ask for one. */
   async during(job: () => Promise<void>): Promise<void> {
     this.#busy++;
     try {

@@ -1,4 +1,4 @@
-// Makes a program's tools known to the ledger, so that faculties may list them.
+// Registers a program's tools with the ledger, so that faculties may list them.
 
 import { z } from 'zod';
 

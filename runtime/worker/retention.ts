@@ -1,5 +1,5 @@
-// Erases what policies say, when the worker starts and once an hour, in small transactions. Whichever worker comes first does it for all;
-// what one leaves when it dies the next one finds.
+// Erases what the retention policies say, when the worker starts and once an hour, in small transactions. The first worker to come does it
+// for all; what one leaves when it dies, the next one finds.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -9,7 +9,7 @@ import type { Db } from '../ledger/db.ts';
 import { sqlState } from '../ledger/errors.ts';
 
 const EVERY_MS = 3_600_000;
-/** Between two batches, so that others come in. */
+/** The pause between two batches, so that other transactions get their turn. */
 const PAUSE_MS = 20;
 
 export function startRetention(db: Db, log: Logger): { stop(): Promise<void> } {
@@ -36,7 +36,7 @@ export function startRetention(db: Db, log: Logger): { stop(): Promise<void> } {
   };
 }
 
-/** Runs until nothing is left to do; returns how much was erased, and says so after each part. */
+/** Runs until there is nothing left to erase; returns how much was erased, and reports it after each batch. */
 export async function retain(
   db: Db,
   signal: AbortSignal,

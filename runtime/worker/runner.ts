@@ -1,5 +1,5 @@
-// graphile-worker's jobs and the leases taken under the id of its pool: they live and die together. A runner that does not ask
-// for jobs any more has ended (pulse.ts), and its heartbeat stops with it. A worker outlives its runners.
+// Combines graphile-worker's jobs with the leases taken under its pool's id: they live and die together. A runner that no longer asks
+// for jobs has ended (pulse.ts), and its heartbeat stops with it. A worker may have several runners, one after the other.
 
 import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
@@ -21,38 +21,38 @@ import { Pulse } from './pulse.ts';
 
 export type RunnerOptions = {
   url: string;
-  /** Where notifications are listened to; null: nowhere, jobs are looked for. */
+  /** Where notifications are listened to; null: nowhere, jobs are polled. */
   listenUrl: string | null;
   schema: string;
-  /** A connection for the heartbeat only: no slow tool may delay it. */
+  /** A separate connection for the heartbeat, so that no slow tool can delay it. */
   heart: Db;
   log: Logger;
   concurrency: number;
   leaseSeconds: number;
-  /** The name of the machine, by which faculties may ask for it. */
+  /** The name of this machine, by which faculties may request it. */
   host: string;
-  /** The work item at the root of the only tree that it works on; null: it takes whatever is queued. */
+  /** The root work item of the only tree that it works on; null: any queued work. */
   treeId: string | null;
-  /** The project whose work it drives, beside that of none; null: that of all. */
+  /** The project whose work it drives, in addition to work without a project; null: all projects. */
   project: string | null;
-  /** Called when the ledger no longer serves this version, or is moved. */
+  /** Called when the ledger no longer serves this version, or has been moved. */
   onRefused: (why: unknown) => void;
-  /** Everything that an iteration needs except the leases. */
+  /** Everything that an iteration requires except the leases. */
   runtime: Omit<Runtime, 'leases'>;
 };
 
 export type Runner = {
   leases: Leases;
-  /** Resolves when graphile-worker has ended, whether asked to or not, or no longer does anything. */
+  /** Resolves when graphile-worker has ended, whether asked to or not, or has become silent. */
   ended: Promise<void>;
-  /** Gives running iterations this long to end, then has them released. */
+  /** Gives running iterations this long to end, then makes them release their items. */
   stop(graceSeconds: number): Promise<void>;
 };
 
 export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const { url, listenUrl, schema, heart, log, concurrency, leaseSeconds, host, treeId, project, onRefused } = options;
   const connections = openConnections(url, listenUrl, log);
-  // graphile-worker locks jobs by the id of its pool: the same id holds our leases, so that a dead runner's jobs can be freed.
+  // graphile-worker locks jobs under its pool's id. Our leases use the same id, so that a dead runner's jobs can be freed.
   const events: WorkerEvents = new EventEmitter();
   const poolId = new Promise<string>((resolve) => events.on('pool:create', ({ workerPool }) => resolve(workerPool.id)));
   const pulse = new Pulse(events, concurrency, leaseSeconds);
@@ -66,7 +66,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     logger: graphileLogger(log),
     pollInterval: 1000,
     taskList: Object.fromEntries(tasksOf(schema, host, treeId, project).map((task) => [task, job])),
-    // Without these a job that ends while its runner stops is never written back and stays locked for four hours.
+    // Without these, a job that ends while its runner stops is never written back and stays locked for four hours.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
   }).catch(async (error: unknown) => {
     await connections.pool.end();
@@ -93,11 +93,11 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
 
   async function stop(graceSeconds: number): Promise<void> {
     leases.end();
-    const stopped = jobs.stop().catch(() => {}); // it may have ended by itself
+    const stopped = jobs.stop().catch(() => {}); // it may have ended already
     await Promise.race([Promise.all([stopped, leases.idle()]), sleep(graceSeconds * 1000, undefined, { ref: false })]);
     leases.stopAll();
     await leases.idle();
-    // The work is done; waits only a moment for graphile-worker to record it.
+    // The work is done; allows graphile-worker a moment to record it.
     await Promise.race([stopped, sleep(2000, undefined, { ref: false })]);
     pulse.stop();
     leases.stop();
@@ -114,10 +114,10 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   return { leases, ended, stop };
 }
 
-/** So long after a statement of graphile-worker's began, it is ended: what holds it up is somebody else's. */
+/** The time limit of each statement of graphile-worker; one that takes longer is held up by something else. */
 const JOB_STATEMENT_MS = 60_000;
 
-/** A pool for graphile-worker, and an end() that does not wait for connections: hanging queries never return them. */
+/** A pool for graphile-worker, with an end() that does not wait for its connections: hanging queries never return them. */
 function openConnections(url: string, listenUrl: string | null, log: Logger): { pool: pg.Pool; end(): Promise<void> } {
   const onLost = (error: Error): void => log.warn({ err: error }, 'jobs connection lost');
   const pool = new pg.Pool({
@@ -138,7 +138,7 @@ function openConnections(url: string, listenUrl: string | null, log: Logger): { 
   pool.on('remove', (client) => clients.delete(client));
   if (listenUrl !== url) {
     const lend = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
-    // graphile-worker gives a callback where it wants to listen, and nowhere else; the pool itself does for a query.
+    // graphile-worker passes a callback only where it wants to listen; the pool itself does for a query.
     pool.connect = ((listening?: Listening) => (listening ? void listenElsewhere(listening) : lend())) as pg.Pool['connect'];
     pool.query = (async (query: string, values?: unknown[]) => {
       const client = await lend();
@@ -169,7 +169,7 @@ function openConnections(url: string, listenUrl: string | null, log: Logger): { 
 
 type Listening = (error: unknown, client: pg.ClientBase | undefined, release: () => void) => void;
 
-/** As the ledger names them, see 20_submit/places.sql. */
+/** Task names as the ledger writes them, see 20_submit/places.sql. */
 function tasksOf(schema: string, host: string, treeId: string | null, project: string | null): string[] {
   if (treeId !== null) return [`${schema}/engage/${treeId}`];
   const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
@@ -180,7 +180,7 @@ function tasksOf(schema: string, host: string, treeId: string | null, project: s
 
 export const graphileLogger = (log: Logger): GraphileLogger =>
   new GraphileLogger(() => (level, message) => {
-    // the pool is smaller, intended: asking for jobs and writing them back take only a moment
+    // the smaller pool is intended: fetching jobs and writing them back take only a moment
     const isMeant = message.includes('smaller than concurrency');
     if (level === 'error' || (level === 'warning' && !isMeant)) log[level === 'error' ? 'error' : 'warn'](`graphile-worker: ${message}`);
     else log.debug(`graphile-worker: ${message}`);

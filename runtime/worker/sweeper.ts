@@ -1,4 +1,4 @@
-// Recovers from dead workers, now and every few seconds, and adds up what was done, twice a minute: any living worker does it for all.
+// Recovers from dead workers, now and every few seconds, and sums up usage twice a minute: one living worker does it for all.
 
 import type { Logger } from 'pino';
 
@@ -8,13 +8,13 @@ type SweeperOptions = {
   db: Db;
   log: Logger;
   leaseSeconds: number;
-  /** Tried with each sweep until it is true. */
+  /** Called at each sweep until it returns true. */
   offersCode: (() => Promise<boolean>) | null;
 };
 
 const SUM_MS = 30_000;
 
-/** Resolves when the first sweep is over. */
+/** Resolves when the first sweep is done. */
 export async function startSweeper({ db, log, leaseSeconds, offersCode }: SweeperOptions): Promise<{ stop(): Promise<void> }> {
   let isCodeOffered = offersCode === null;
   const sweep = async (): Promise<void> => {
@@ -32,7 +32,7 @@ export async function startSweeper({ db, log, leaseSeconds, offersCode }: Sweepe
     if (performance.now() - summedAt < SUM_MS) return;
     summedAt = performance.now();
     try {
-      // A day a call, until there is nothing left: a ledger that was upgraded has years of them.
+      // One call per day of data, until nothing is left: a ledger that was upgraded may have years of it.
       let before: string | null;
       let until: string | null = null;
       do {

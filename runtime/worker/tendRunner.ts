@@ -1,4 +1,4 @@
-// Keeps a runner running: starts another one when it ends unasked.
+// Keeps a runner running: starts another one if it ends without being asked to.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -15,8 +15,8 @@ type Tended = {
 };
 
 /**
- * Replaces a runner that ended unasked, or is silent, as soon as the database can be reached, until the signal fires. `patienceMs`: what
- * hangs in one that ended is left behind after that.
+ * Replaces a runner that ended without being asked to, or is silent, as soon as the database can be reached, until the signal fires. Work
+ * that still hangs in the old runner after `patienceMs` is abandoned.
  */
 export function tendRunner(first: Runner, start: () => Promise<Runner>, log: Logger, signal: AbortSignal, patienceMs = 10_000): Tended {
   let runner = first;

@@ -1,4 +1,4 @@
-// Reads transcripts into turns that a program appended and that ended before it was read: any living worker does it for all.
+// Turns transcripts into turns if the program that appended them ended before they were read: any living worker does it for all.
 
 import type { Logger } from 'pino';
 

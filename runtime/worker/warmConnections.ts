@@ -1,16 +1,16 @@
-// Has what an iteration runs compiled and planned before there is work.
+// Has the server compile and plan what an iteration runs before there is work.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Db } from '../ledger/db.ts';
 import type { Leases } from './leases.ts';
 
-/** How long a worker has had no work when its first connection is warmed, and how much longer it has been there when half of them are. */
+/** How long a worker must have been idle before its first connection is warmed, and how much longer before half of them are. */
 const WHEN = { idleMs: 1000, staysMs: 10_000 };
 
 /**
- * One connection before the first job, unless the worker met work, which warms its own; half of them when the worker has been there for a
- * while, since one that soon leaves would warm them in vain. Each costs the server 34 MB: the other half is opened by work.
+ * Warms one connection before the first job, unless the worker already has work, which warms connections anyway; and half of them once the
+ * worker has run for a while, since a short-lived one would warm them in vain. Each costs the server 34 MB; work opens the other half.
  */
 export async function warmConnections(
   db: Pick<Db, 'warm'>,

@@ -1,4 +1,5 @@
-// A worker process: a runner that drives work items, a sweeper, a listener. When its runner ends unasked it starts another.
+// A worker process: a runner that drives work items, a sweeper and a listener. If its runner ends without being asked to, it starts
+// another.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -53,59 +54,59 @@ import { workspaceRoots } from '../workspaceRoots.ts';
 export type WorkerOptions = {
   url: string;
   schema: string;
-  /** Asked wherever a faculty names no base_url or api_key_env of its own. */
+  /** Used for every faculty without a base_url or api_key_env. */
   model: ModelClient;
-  /** False: `model` is asked whatever a faculty names. */
+  /** False: `model` is used for every faculty. */
   facultyModels?: boolean;
   tools: readonly Tool[];
-  /** The functions that faculties may name as hooks, `function:NAME`: work of a faculty that names another one is not begun here. */
+  /** The functions that faculties may name as hooks, `function:NAME`. This worker does not start work of a faculty that names any other. */
   hooks?: readonly Hook[];
   /** Default: warnings and errors, as JSON lines on stderr. */
   log?: Logger;
-  /** How many items at once; default: 4. */
+  /** How many items it drives at once; default: 4. */
   concurrency?: number;
-  /** How long a silent worker is believed to live; default: 30. */
+  /** How many seconds a silent worker is presumed alive; default: 30. */
   leaseSeconds?: number;
-  /** The name of this machine, by which faculties may ask for it (`hosts`); default: WORK_LEDGER_HOST, else the system's. */
+  /** The name of this machine, by which faculties may request it (`hosts`); default: WORK_LEDGER_HOST, otherwise the system's host name. */
   host?: string;
-  /** How long a stopping worker waits for iterations to end by themselves; default: 5. */
+  /** How many seconds a stopping worker waits for its iterations to end; default: 5. */
   graceSeconds?: number;
   onDelta?: (workItemId: string, text: string) => void;
-  /** The daemon for agents' code and workspaces, as dockerode has it; default: that of DOCKER_HOST or of this machine. Null: none. */
+  /** The Docker daemon for agents' code and workspaces, a dockerode object; default: that of DOCKER_HOST or of this machine. Null: none. */
   docker?: DockerDaemon | null;
-  /** The work item at the root of the only tree that it works on, see work_keep(); default: whatever is queued. */
+  /** The root work item of the only tree that it works on, see work_keep(); default: any queued work. */
   treeId?: string;
-  /** The project that it serves: it drives work of that and of none; default (null): of all. With `treeId` it is not asked. */
+  /** The project that it serves: it drives this project's work and work without a project; default (null): all. Ignored with `treeId`. */
   project?: string | null;
   /**
    * Directories of this host below which any item may have its workspace (default: WORK_LEDGER_WORKSPACE_ROOTS); see servedDirectories.ts.
    */
   workspaceRoots?: readonly string[];
-  /** Where it answers /metrics, /healthz and /readyz; default: nowhere. */
+  /** The address at which it serves /metrics, /healthz and /readyz; default: none. */
   http?: { host: string; port: number };
-  /** Directories that the person who started this worker named to it, beside those. */
+  /** Directories that the person who started this worker named for it, in addition to `workspaceRoots`. */
   ownDirectories?: readonly string[];
 };
 
-/** dockerode's Docker, in words that ask nobody for dockerode's types. */
+/** dockerode's Docker, typed so that programs do not need dockerode's types. */
 type DockerDaemon = { ping(): Promise<unknown>; getContainer(id: string): object; getVolume(name: string): object };
 
 export type Worker = {
-  /** Its own connections, also for queries of the program that started it. */
+  /** A client with separate connections, which the program that started the worker may use for queries too. */
   client: LedgerClient;
   /**
-   * Resolves when it has stopped: with the reason if it did so by itself, because the ledger was upgraded to a version that does not serve
-   * it, or moved to another server.
+   * Resolves when the worker has stopped: with the reason if it stopped on its own, because the ledger was upgraded to a version that does
+   * not serve it, or was moved to another server.
    */
   ended: Promise<Error | null>;
-  /** Where it answers over HTTP; null: nowhere. */
+  /** The address at which it serves HTTP; null: none. */
   address: string | null;
   stop(): Promise<void>;
 };
 
 /**
- * Registers its tools, starts to work, and continues until `stop()`. Waits for a database that cannot be reached. What cannot begin rejects as
- * the methods of LedgerClient do; OtherLedger: this program cannot work with the ledger.
+ * Registers its tools, starts to work, and continues until `stop()`. Waits for a database that cannot be reached. If it cannot start,
+ * rejects as the methods of LedgerClient do; OtherLedger: this program cannot work with the ledger.
  */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   try {
@@ -115,7 +116,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   }
 }
 
-/** The same for commands, which tell a person of a UsageError as one. */
+/** The same for commands, which report a UsageError to the person as such. */
 export async function openWorker(options: WorkerOptions): Promise<Worker> {
   checkAddress(options.url);
   checkNumbers(options);
@@ -142,7 +143,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const containers = docker === null ? null : openContainers(docker, db, await patiently(() => heart.ledgerId()), directories, log);
   const close = async (): Promise<void> => {
     stopping.abort();
-    await Promise.race([warming, sleep(2000, undefined, { ref: false })]); // metrics are taken up to the oldest transaction
+    await Promise.race([warming, sleep(2000, undefined, { ref: false })]); // metrics cover only the time before the oldest open transaction
     await traces?.stop();
     await containers?.close();
     await counting?.stop();
@@ -210,7 +211,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const retention = startRetention(db, log);
   const transcripts = startTranscripts(db, log);
   const tended = tendRunner(runner, newRunner, log, stopping.signal);
-  // Who works on one tree only has its first iteration to do, not to wait for.
+  // A worker for one tree has its first iteration to run already, so there is no time to warm up.
   if (treeId === null)
     warming = warmConnections(db, concurrency, tended.leases, stopping.signal).catch((error: unknown) =>
       log.debug({ err: error }, 'connections not warmed'),
@@ -243,7 +244,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     await close();
     log.info('worker stopped');
   }
-  // Gives back what it holds at once: nobody knows what its calls do there.
+  // Releases at once what it holds: nobody knows what its calls would do to that ledger.
   const leave = async (why: unknown): Promise<void> => {
     const reason = new OtherLedger(messageOf(why));
     log.error({ err: reason }, 'the ledger no longer supports this worker: stopping');
@@ -259,7 +260,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   };
 }
 
-/** Throws UsageError. Of 0 seconds leases end as they begin, and of what is no number timers make 1 ms. */
+/** Throws UsageError. Leases of 0 seconds would end as they begin, and timers treat a value that is not a number as 1 ms. */
 function checkNumbers({ concurrency, leaseSeconds, graceSeconds }: WorkerOptions): void {
   const check = (name: string, given: number | undefined, least: number, most: number, isRight: (n: unknown) => boolean): void => {
     if (given !== undefined && !(isRight(given) && given >= least && given <= most))
@@ -283,7 +284,7 @@ function sayPooler(needs: number, listenUrl: string | null, log: Logger): void {
     );
 }
 
-/** Logs at the start whether the server has the connections that this worker may open. */
+/** Logs at startup whether the server has as many connections as this worker may open. */
 async function sayConnections(db: Db, needs: number, log: Logger): Promise<void> {
   const { most, left } = await db.connections();
   const here = 1;
@@ -293,7 +294,7 @@ async function sayConnections(db: Db, needs: number, log: Logger): Promise<void>
   );
 }
 
-/** Null where its package is not installed. */
+/** Null if dockerode is not installed. */
 async function dockerOrNone(log: Logger): Promise<Docker | null> {
   return openDocker().catch((error: unknown) => {
     log.info(`execute_code is not offered, and there are no workspaces in containers: ${messageOf(error)}`);
@@ -301,15 +302,15 @@ async function dockerOrNone(log: Logger): Promise<Docker | null> {
   });
 }
 
-/** Offers execute_code if a Docker daemon answers. False: none does at the moment. */
+/** Offers execute_code if a Docker daemon answers. False: none answers at the moment. */
 async function offerCode(docker: Docker | null, containers: Containers | null, db: Db): Promise<boolean> {
-  if (docker === null || containers === null) return true; // not wanted
+  if (docker === null || containers === null) return true; // not wanted here
   const isThere = await docker.ping().then(
     () => true,
     () => false,
   );
   if (isThere) {
-    await containers.identify().catch(() => {}); // asked again when a workspace is wanted, which says what is wrong
+    await containers.identify().catch(() => {}); // repeated when a workspace is wanted, which reports the error
     await db.abilityRegister(executeCode);
   }
   return isThere;

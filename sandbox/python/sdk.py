@@ -1,5 +1,5 @@
-# What the agent's code can call: its tools as functions. The functions themselves are generated from the registry and come
-# after this; each is a request to the engine over a unix socket.
+# The Python module that the agent's code calls its tools through. The tool functions are generated from the registry and appended to this
+# file; each sends a request to the engine over a unix socket.
 
 import ast
 import dataclasses

@@ -1,7 +1,7 @@
-# PID 1 of a code sandbox. Waits for a job on stdin, runs the agent's code in a child, and ends it at the deadline, at the
-# limit of its output, or when the process that started it is gone (stdin closes, or has no line for as many seconds as its
-# argument says; an empty line counts); a session has one job after the other.
-# Reports each event as one line of JSON on stdout, which the code cannot reach.
+# PID 1 of a code sandbox. Waits for a job on stdin, runs the agent's code in a child, and ends it at the deadline, at the limit of its
+# output, or when the process that started it is gone (stdin closes, or receives no line for as many seconds as the argument says; an empty
+# line counts). A session has several jobs, one after the other. Reports each event as one line of JSON on stdout, which the code cannot
+# reach.
 
 import base64
 import ctypes
@@ -13,14 +13,14 @@ import socket
 import sys
 import time
 
-# The modules that sdk.py and most code import are loaded before a job comes, so that no job waits for them.
+# Modules that sdk.py and most code import are loaded before a job arrives, so that no job waits for them.
 for _name in ("ast", "collections", "dataclasses", "http.client", "linecache", "re", "threading", "traceback", "typing"):
     __import__(_name)
 
 MAX_RESULT = 4_000_000
 MAX_OUTPUT = 10_000_000
 KEPT_OUTPUT = 50_000
-SILENCE_SECONDS = float(sys.argv.pop())  # the code has no arguments
+SILENCE_SECONDS = float(sys.argv.pop())  # removed because the code has no arguments
 
 
 def say(**event):
@@ -30,7 +30,7 @@ def say(**event):
 
 
 class Lines:
-    """The lines that arrive on a descriptor. After a long silence it ends this process, whatever it is doing."""
+    """The lines that arrive on a descriptor. After a long silence this process is ended, whatever it is doing."""
 
     def __init__(self, fd):
         self.fd, self.rest, self.heard_at = fd, b"", time.monotonic()
@@ -42,7 +42,7 @@ class Lines:
             os._exit(1)
 
     def read(self):
-        """The lines that are complete now; None at the end."""
+        """Returns the lines that are complete so far; None at the end."""
         chunk = os.read(self.fd, 1 << 20)
         if not chunk:
             return None
@@ -52,7 +52,7 @@ class Lines:
 
 
 def start(job):
-    """Forks the code. Returns its pid, and the descriptors of its answer and its output."""
+    """Runs the code in a forked process. Returns its pid, and the descriptors of its answer and its output."""
     answer_out, answer_in = os.pipe()
     output_out, output_in = os.pipe()
     pid = os.fork()
@@ -75,9 +75,9 @@ def start(job):
 
 
 class Relay:
-    """Tool calls if no socket can be mounted: connections of the code, as frames on stdin and stdout."""
+    """Relays tool calls if no socket can be mounted: the code's connections become frames on stdin and stdout."""
 
-    count = 0  # counts over all relays: a late frame never meets a connection of a later job
+    count = 0  # counts across all relays, so that a late frame never reaches a connection of a later job
 
     def __init__(self, path):
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -117,14 +117,14 @@ class Relay:
 
 
 def run(job, early, stdin):
-    """Runs one job to its end. Returns whether there may be another."""
+    """Runs one job to its end. Returns whether another may follow."""
     relay = Relay("/tmp/.work-ledger/tool.sock") if job["transport"] == "stdio" else None
     deadline = time.monotonic() + job["timeout"]
     pid, answer, output = start(job)
     say(event="started")
     answered, head, tail, printed, ending, status = b"", b"", b"", 0, None, None
     open_pipes = {answer, output}
-    # Until the code has answered or ended: processes that it left running may hold the pipe open.
+    # Until the code has answered or ended. Waiting for the end of the pipe would not do: processes that it left running may hold it open.
     while ending is None and answer in open_pipes and not answered.endswith(b"\n"):
         done, code = (0, 0) if status is not None else os.waitpid(pid, os.WNOHANG)
         if done:
@@ -165,7 +165,7 @@ def run(job, early, stdin):
                     ending = "output"
             else:
                 relay.take(one)
-    # The rest of the pipe still belongs to its output.
+    # What is left in the pipe is still output of the code.
     while output in open_pipes and ending is None and select.select([output], [], [], 0)[0]:
         chunk = os.read(output, 1 << 20)
         if not chunk:
@@ -199,8 +199,8 @@ def run(job, early, stdin):
 
 
 def main():
-    ctypes.CDLL(None).prctl(4, 0)  # not dumpable: the code, run as the same user, cannot open this process in /proc
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # signals without a handler do not reach PID 1
+    ctypes.CDLL(None).prctl(4, 0)  # not dumpable, so that the code, which runs as the same user, cannot open this process in /proc
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # PID 1 gets no signals without a handler
     stdin = Lines(0)
     say(event="ready")
     goes_on, lines = True, []

@@ -1,6 +1,6 @@
-# PID 1 of a workspace container: runs commands and reads and writes files in /home/agent for the process that holds its stdin
-# and stdout, one line of JSON for each request and each answer, several at a time. It ends when stdin closes or has no line
-# for as many seconds as its argument says (an empty line counts), and everything that it started ends with it.
+# PID 1 of a workspace container: runs commands, and reads and writes files in /home/agent, for the process that holds its stdin and stdout.
+# Each request and each answer is one line of JSON, and several requests run at a time. It ends when stdin closes or receives no line for as
+# many seconds as the argument says (an empty line counts), and everything that it started ends with it.
 
 import base64
 import collections
@@ -33,7 +33,7 @@ def say(**event):
 
 
 class Refused(Exception):
-    """Sent to the caller; may be shown to a model."""
+    """A rejected request. The message is sent to the caller and may be shown to a model."""
 
 
 class Absent(Refused):
@@ -41,7 +41,7 @@ class Absent(Refused):
 
 
 class Kept:
-    """The head and the tail of a stream of any length."""
+    """Keeps the beginning and the end of a stream of any length."""
 
     def __init__(self, limit):
         self.half, self.length = -(-limit // 2), 0
@@ -65,7 +65,7 @@ class Kept:
 
 
 class Usage:
-    """How much space a workspace uses, if the daemon itself sets no limit. Counting walks the tree."""
+    """Tracks how much space a workspace uses, if the daemon enforces no limit. Counting walks the tree."""
 
     def __init__(self):
         self.limit, self.bytes, self.next = None, 0, 0
@@ -89,7 +89,7 @@ class Usage:
         return f"the workspace is full: it holds {self.limit // 1048576} MiB"
 
     def room_for(self, size):
-        """Called before a file is written: adds what was written since the last count."""
+        """Called before a file is written. Adds its size to the last count, and rejects it if there is no room."""
         if self.limit is None:
             return
         if self.bytes + size > self.limit * 0.9 and self.count() + size > self.limit:
@@ -108,7 +108,7 @@ class Usage:
 
 
 def out_of_memory_kills():
-    """How often the kernel has killed a process here because the memory ran out, for both versions of cgroups."""
+    """Returns how often the kernel has killed a process here because memory ran out; reads both versions of cgroups."""
     for path in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
         try:
             with open(path) as file:
@@ -165,7 +165,7 @@ class Command:
             self.signal(signal.SIGTERM)
 
     def tick(self, usage):
-        """True once it has ended and no process holds its output any more."""
+        """Enforces the limits. Returns True once the command has ended and no process holds its output any longer."""
         now = time.monotonic()
         if self.status is None:
             if self.kill_at is not None and now >= self.kill_at:
@@ -197,7 +197,7 @@ class Command:
 
 
 def inside(fd, asked):
-    """Checks that the opened file is in the workspace, whatever links led there."""
+    """Checks that the opened file is in the workspace, whatever links led to it."""
     real = os.readlink(f"/proc/self/fd/{fd}")
     if real != ROOT and not real.startswith(ROOT + "/"):
         raise Refused(f"{asked} is outside the workspace")
@@ -246,7 +246,7 @@ def read(request, _usage):
 
 
 def hash_of(path):
-    """The hash of its content; None if there is no file."""
+    """Returns the hash of a file's content; None if there is no file."""
     found = hashlib.sha256()
     try:
         for chunk in chunks(path):
@@ -261,7 +261,7 @@ def hashed(request, _usage):
 
 
 def write(request, usage):
-    """In one step, by a temporary file beside it; an existing file keeps its mode, a link its target."""
+    """Writes a file in one step, through a temporary file next to it; an existing file keeps its mode, a link its target."""
     path, data = request["path"], base64.b64decode(request["data"])
     real = os.path.realpath(os.path.join(ROOT, path))
     directory, name = os.path.split(real)
@@ -299,7 +299,7 @@ def write(request, usage):
 
 
 def files(request, _usage):
-    """Every regular file below a directory, links not followed: path, milliseconds, size."""
+    """Returns every regular file below a directory, without following links: path, milliseconds, size."""
     path = request["path"]
     os.close(opened(path, os.O_RDONLY | os.O_DIRECTORY, path))
     start = os.path.normpath(os.path.join(ROOT, path))
@@ -349,13 +349,13 @@ def reap(commands):
 
 
 def end_what_is_left():
-    """Ends the processes that left their command's group, and waits until they are gone: a signal is only the beginning of a death."""
+    """Kills the processes that left their command's group, and waits until they are gone, because a killed process does not end at once."""
     try:
         os.kill(-1, signal.SIGKILL)
     except ProcessLookupError:
         return
     deadline = time.monotonic() + DEATH_SECONDS
-    while time.monotonic() < deadline:  # one that the kernel holds is not waited for longer
+    while time.monotonic() < deadline:  # a process that the kernel holds is not awaited any longer
         try:
             if os.waitpid(-1, os.WNOHANG)[0] == 0:
                 time.sleep(0.002)
@@ -364,12 +364,12 @@ def end_what_is_left():
 
 
 def main():
-    ctypes.CDLL(None).prctl(4, 0)  # not dumpable: commands, run as the same user, cannot open this process in /proc
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # signals without a handler do not reach PID 1
+    ctypes.CDLL(None).prctl(4, 0)  # not dumpable, so that commands, which run as the same user, cannot open this process in /proc
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # PID 1 gets no signals without a handler
     heard_at = time.monotonic()
 
     def listen(*_):  # a command may send the signal too
-        # Lines that have not been read yet count: counting a large tree takes time.
+        # Lines that have not been read yet count as well, because counting a large tree takes time.
         if time.monotonic() - heard_at > SILENCE_SECONDS and not select.select([0], [], [], 0)[0]:
             os._exit(1)
 

@@ -1141,8 +1141,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'who has lost a lease unheard works on beside the next',
     file: 'runtime/worker/leases.ts',
-    from: '    this.lose(workItemId); // whoever',
-    to: '    // whoever',
+    from: '    this.lose(workItemId); // a previous',
+    to: '    // a previous',
     test: 'test/runtime/worker/leases.test.ts',
     title: 'a lease that was lost unheard stops its work',
   },
@@ -3332,7 +3332,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a resumed session forgets the plan that another process recorded',
     file: 'runtime/agentSdk/tasks.ts',
-    from: 'await takeUp(ledger, sessionId, plan);\n  if (!plan.isNew) return; // by another hook meanwhile',
+    from: 'await takeUp(ledger, sessionId, plan);\n  if (!plan.isNew) return; // another hook has saved it',
     to: '',
     test: 'test/runtime/agentSdk/hooks.test.ts',
     title: 'goes on with its plan',
