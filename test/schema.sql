@@ -3520,17 +3520,17 @@ create function _ability_await_child_work(p_input jsonb) returns text
 create function _ability_awareness_digest(p_input jsonb) returns text
   sql volatile; -- body b21003ef, comment 5c51f880
 create function _ability_call(p_ability abilities, p_input jsonb, p_is_data boolean, p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_turn_id uuid DEFAULT NULL::uuid) returns jsonb
-  plpgsql volatile; -- body 7d5fd07e, comment bc85500d
+  plpgsql volatile; -- body 8c287065, comment bc85500d
 create function _ability_call_key() returns text
   sql stable parallel safe; -- body d41d8cd9, comment 037f10cd
 create function _ability_check(p_ability abilities, p_work_item_id uuid, p_lease uuid) returns void
-  plpgsql volatile; -- body bf28cfd4, comment b4288d59
+  plpgsql volatile; -- body df16a786, comment b4288d59
 create function _ability_check_child_work(p_input jsonb) returns text
   sql volatile; -- body bd8ceda7, comment 94cb8d31
 create function _ability_checkpoint_create(p_input jsonb) returns text
   sql volatile; -- body 6619109e, comment 1063ce42
 create function _ability_claim(p_input jsonb) returns text
-  plpgsql volatile; -- body 4de1c3d1, comment 8f1cf879
+  plpgsql volatile; -- body 6c4a3d4e, comment 8f1cf879
 create function _ability_claim_release(p_input jsonb) returns text
   sql volatile; -- body 58d53c1d, comment 79582c2a
 create function _ability_doubts(p_function regprocedure) returns TABLE(says text, remedy text)
@@ -3548,7 +3548,7 @@ create function _ability_memory(p_input jsonb) returns text
 create function _ability_notify_me(p_input jsonb) returns text
   plpgsql volatile; -- body f6506ba5, comment 3a027005
 create function _ability_path(p_schemas name[]) returns name[]
-  sql stable; -- body 55b73e7a, comment f4a6a88e
+  sql stable; -- body dfc4702e, comment f4a6a88e
 create function _ability_recall_block(p_input jsonb) returns text
   sql volatile; -- body 4128b9ae, comment 26049f82
 create function _ability_reply(p_input jsonb) returns text
@@ -3562,7 +3562,7 @@ create function _ability_tell(p_function regprocedure) returns void
 create function _ability_tell_agent(p_input jsonb) returns text
   sql volatile; -- body b041158d, comment b45be299
 create function _ability_wait_for(p_input jsonb) returns text
-  plpgsql volatile; -- body 4af1eae1, comment 73923e2f
+  plpgsql volatile; -- body b729f347, comment 73923e2f
 create function _ability_work_complete(p_input jsonb) returns text
   plpgsql volatile; -- body a773b01b, comment cdab24a3
 create function _ability_work_item() returns uuid
@@ -3578,7 +3578,7 @@ create function _agents_listed(p_ids uuid[]) returns text
 create function _agents_named(p_item work_items, p_to text) returns uuid[]
   plpgsql stable; -- body 568b8ee9, comment b9057a24
 create function _agents_near(p_item work_items, p_name text) returns TABLE(id uuid, is_named boolean)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a8c0c4d5, comment 71b82b12
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 640bad70, comment 71b82b12
 create function _ago(p_at timestamp with time zone, p_now timestamp with time zone) returns text
   plpgsql immutable parallel safe; -- body ca3ac7ea, comment df40b70f
 create function _ancestor_at(p_turn_id uuid, p_depth integer) returns turns
@@ -3598,15 +3598,15 @@ create function _around(p_line text, p_pattern text) returns text
 create function _artifact(p_handle text) returns artifacts
   plpgsql stable; -- body 61a3e7fe, comment e6b5731e
 create function _artifact_store(p_work_item_id uuid, p_content text, p_media_type text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body d4295d0c, comment 18546972
+  plpgsql volatile; -- body de345c13, comment 18546972
 create function _artifacts_collect(p_hashes text[]) returns bigint
-  plpgsql volatile; -- body 5146ae34, comment 8a37daa8
+  plpgsql volatile; -- body f6affdd0, comment 8a37daa8
 create function _artifacts_unuse(p_work_item_id uuid, p_limit bigint) returns bigint
   plpgsql volatile; -- body 6ad7e775, comment 3d561d71
 create function _as_given(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 697a220c
 create function _asked(p_turn turns) returns SETOF model_calls
-  sql stable; -- body 4c110221, comment a06795ba
+  sql stable; -- body 1d266f48, comment a06795ba
 create function _asked_ref(p_item work_items) returns text
   sql stable; -- body 1def003c, comment ff08e537
 create function _asking_turn(p_turn_id uuid) returns turns
@@ -3614,15 +3614,15 @@ create function _asking_turn(p_turn_id uuid) returns turns
 create function _at_home(p_config jsonb, p_workspace_dir text) returns jsonb
   sql immutable; -- body 0ec0dac0, comment f5368edd
 create function _awaited_by(p_work_item_id uuid) returns SETOF tool_calls
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body f2288efc, comment 23afa5fc
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 191bb70b, comment 23afa5fc
 create function _awaits(p_input json) returns uuid[]
   plpgsql immutable; -- body c4fd86ac, comment ad0c2706
 create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid, p_but uuid[] DEFAULT '{}'::uuid[], OUT said text, OUT shown jsonb) returns record
-  sql volatile; -- body c98bbe6e, comment 9e12e47c
+  sql volatile; -- body 1d017171, comment 9e12e47c
 create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off set jit=off; -- body 357667bb, comment 7b682dd9
+  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off set jit=off; -- body 44139d87, comment 7b682dd9
 create function _awareness_here(p_work_item_id uuid, p_directory text, OUT said text, OUT shown jsonb) returns record
-  plpgsql volatile; -- body 151f7810, comment 8b64928d
+  plpgsql volatile; -- body 80a95c96, comment 8b64928d
 create function _awareness_items(p_projects text[], p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone, p_news_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   plpgsql volatile; -- body dc01ec3c, comment 0dfba560
 create function _awareness_news(p_digest text) returns text
@@ -3630,19 +3630,19 @@ create function _awareness_news(p_digest text) returns text
 create function _awareness_projects(p_project text, p_scope text) returns text[]
   plpgsql stable; -- body 65e859ef, comment a4d278ac
 create function _awareness_settings(p_config jsonb, p_is_news boolean DEFAULT false) returns jsonb
-  sql stable; -- body da08601f, comment 8cc51027
+  sql stable; -- body 274d1a04, comment 8cc51027
 create function _awareness_team(p_work_item_id uuid, p_team uuid[], p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile; -- body e39e7a11, comment 51969c51
+  plpgsql volatile; -- body 2d04a00e, comment 51969c51
 create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_has_news boolean) returns boolean
-  plpgsql volatile; -- body 157c4c9e, comment d65d8630
+  plpgsql volatile; -- body fbd0ee85, comment d65d8630
 create function _awareness_timed(p_work_item_id uuid, p_config jsonb, p_focus_id uuid, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
-  plpgsql volatile; -- body 448cb01c, comment cff52fd6
+  plpgsql volatile; -- body 7601886a, comment cff52fd6
 create function _awareness_told(p_work_item_id uuid, p_projects text[], p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile; -- body bdf74af7, comment 09410981
+  plpgsql volatile; -- body 5208eeb9, comment 09410981
 create function _awareness_unread(p_work_item_id uuid, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql stable; -- body 3f78775f, comment 62f2ebda
+  plpgsql stable; -- body 0a8aee14, comment 62f2ebda
 create function _away(p_item work_items, p_worker_id text, OUT item work_items, OUT answer jsonb) returns record
-  plpgsql stable; -- body d0ecf341, comment 9f4a8c53
+  plpgsql stable; -- body 9f291358, comment 9f4a8c53
 create function _begins_behind(p_call tool_calls) returns uuid[]
   sql stable; -- body c3434dc5, comment eae0afa7
 create function _binds_thinking(p_engage jsonb) returns boolean
@@ -3684,7 +3684,7 @@ create function _bucket_seconds(p_bucket double precision) returns double precis
 create function _budget_amount(p_resource text, p_amount jsonb) returns numeric
   plpgsql immutable; -- body 7dd80466, comment 98fa5ea9
 create function _budget_charge(p_due jsonb) returns void
-  plpgsql volatile; -- body d24e7103, comment 15d88656
+  plpgsql volatile; -- body 39c9d574, comment 15d88656
 create function _budget_child(p_parent_id uuid) returns void
   plpgsql volatile; -- body b9b541e1, comment 96082abd
 create function _budget_hold(p_budgets budget_draw[], p_amounts jsonb) returns void
@@ -3694,7 +3694,7 @@ create function _budget_lack(p_budget budget_draw, p_model text, p_input bigint)
 create function _budget_park(p_item work_items, p_reason text, p_until timestamp with time zone) returns jsonb
   plpgsql volatile; -- body 2348378b, comment 3f437465
 create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_resources budget_resource[], p_input bigint, OUT lack text, OUT ends_at timestamp with time zone, OUT is_held_by_others boolean) returns record
-  plpgsql volatile; -- body 7003cd7c, comment 2446ebd9
+  plpgsql volatile; -- body c7f3568d, comment 2446ebd9
 create function _budget_resources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment b46f7e16
 create function _budget_room(p_budget budget_draw, p_model text, p_input bigint, p_hour_write bigint) returns numeric
@@ -3704,7 +3704,7 @@ create function _budget_spend(p_work_item_id uuid, p_due jsonb, p_today date DEF
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   sql volatile; -- body 67b6a6db, comment 7c329f5b
 create function _budgets_above(p_work_item_ids uuid[], p_days date[] DEFAULT '{}'::date[]) returns SETOF budget_draw
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8bb3be41, comment cfe46275
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body fafb27a9, comment cfe46275
 create function _budgets_by_default(p_work_item_id uuid, p_config jsonb) returns void
   sql volatile; -- body 3770954a, comment 48653199
 create function _cache_control(p_ttl text) returns text
@@ -3716,7 +3716,7 @@ create function _cache_seconds(p_cache_write numeric, p_ttl text) returns intege
 create function _cached_total(p_turn turns) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 02901479
 create function _call_began(p_call tool_calls, p_approval approvals) returns timestamp with time zone
-  sql stable set plan_cache_mode=force_generic_plan; -- body d70e2f83, comment 56889cf3
+  sql stable set plan_cache_mode=force_generic_plan; -- body c929b548, comment 56889cf3
 create function _call_begun_early(p_call tool_calls, p_results json, p_max_chars integer) returns tool_calls
   plpgsql volatile; -- body f2709a8c, comment 09b2af6b
 create function _call_children(p_item work_items, p_call tool_calls) returns jsonb
@@ -3726,11 +3726,11 @@ create function _call_code(p_call tool_calls) returns jsonb
 create function _call_data(p_call tool_calls, p_approval approvals) returns jsonb
   sql stable; -- body 6d1875d7, comment d32cae99
 create function _call_ended(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb, p_whole text, p_max_chars integer) returns tool_calls
-  plpgsql volatile; -- body 88216428, comment e6067920
+  plpgsql volatile; -- body 38c4f91d, comment e6067920
 create function _call_entry(p_call tool_calls) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_sort=off set jit=off; -- body 60f323f7, comment 07cf4c8a
 create function _call_execute(p_item work_items, p_lease uuid, p_call tool_calls) returns void
-  plpgsql volatile; -- body 4e995cbb, comment 5f2d4351
+  plpgsql volatile; -- body 2e816c2a, comment 5f2d4351
 create function _call_hash(p_salt uuid, p_call tool_calls) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment d02804e9
 create function _call_input(p_call tool_calls) returns json
@@ -3744,7 +3744,7 @@ create function _call_of(p_item work_items, p_tool_call_id uuid) returns tool_ca
 create function _call_position(p_call tool_calls) returns integer
   sql stable; -- body 50c1b94d, comment cc49b4e1
 create function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body 181592db, comment d545f427
+  plpgsql volatile; -- body 599a5a30, comment d545f427
 create function _call_spans(p_item work_items, p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c048c801, comment 33b0c6d1
 create function _call_times(p_call tool_calls, p_approval approvals) returns jsonb
@@ -3756,7 +3756,7 @@ create function _called(p_turn_id uuid) returns text
 create function _calls_begin(p_turn turns, p_config jsonb) returns void
   plpgsql volatile; -- body 130d0991, comment 5ef1f3f2
 create function _calls_claim(p_item work_items, p_config jsonb, p_turn_id uuid, p_call_id uuid DEFAULT NULL::uuid) returns text
-  plpgsql volatile; -- body 51230764, comment 33d8262c
+  plpgsql volatile; -- body 97d2da83, comment 33d8262c
 create function _calls_give_up(p_after interval) returns integer
   sql volatile; -- body 8b1193b7, comment c6a3cdb9
 create function _calls_held(p_turn_id uuid) returns uuid[]
@@ -3768,13 +3768,13 @@ create function _calls_uncertain(p_work_item_id uuid) returns text[]
 create function _cap_said(p_text text, p_max_bytes integer) returns text
   sql immutable; -- body ce2f7c81, comment 4cdd0de5
 create function _cap_text(p_text text, p_max_bytes integer) returns text
-  plpgsql immutable; -- body 6837966c, comment 47c6571e
+  plpgsql immutable; -- body dec02347, comment 47c6571e
 create function _chain_of(p_work_item_id uuid) returns SETOF uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8c62ebeb, comment e311b35c
 create function _changed_files(p_turn_ids uuid[]) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a1fabd08, comment 3fc34285
 create function _changes_of(p_work_item_id uuid, p_subscription subscriptions, p_projects text[]) returns TABLE(work_item_id uuid, at timestamp with time zone, event text)
-  sql stable; -- body fc62e623, comment bbfa7e7a
+  sql stable; -- body 8abb87af, comment bbfa7e7a
 create function _chat_content(p_turn_id uuid) returns jsonb
   sql stable; -- body 53c9fa4c, comment 6048f900
 create function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
@@ -3786,7 +3786,7 @@ create function _check_calls(p_ids uuid[]) returns TABLE(invariant text, work_it
 create function _check_days() returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body def7630d, comment e0c093e9
 create function _check_entries(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
-  sql stable; -- body f1203cbd, comment 7935a739
+  sql stable; -- body dc3cc7e8, comment 7935a739
 create function _check_head() returns trigger
   plpgsql volatile; -- body 0eb5cd25, comment 5a69b918
 create function _check_images(p_images jsonb) returns void
@@ -3798,7 +3798,7 @@ create function _check_key(p_what text, p_key text) returns void
 create function _check_page(p_limit integer, p_most integer) returns void
   plpgsql immutable; -- body b53d7c93, comment cd80d56b
 create function _check_person(p_name text) returns void
-  plpgsql immutable; -- body 96a22ab1, comment b2c27a7e
+  plpgsql immutable; -- body 2068df48, comment b2c27a7e
 create function _check_program(p_version text) returns void
   plpgsql immutable; -- body 79993cad, comment e9fe16ed
 create function _check_span(p_what text, p_span interval) returns void
@@ -3810,9 +3810,9 @@ create function _check_takes(p_takes jsonb) returns void
 create function _check_time(p_what text, p_at timestamp with time zone) returns void
   plpgsql stable; -- body 3be6ef02, comment 738d482f
 create function _check_turn() returns trigger
-  plpgsql volatile; -- body 6bba983d, comment e5567c89
+  plpgsql volatile; -- body 4b5751a2, comment e5567c89
 create function _check_turns(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
-  sql stable; -- body 59bbaa42, comment 1db6c055
+  sql stable; -- body 06770604, comment 1db6c055
 create function _check_waits(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body b8e73d4d, comment e606acf1
 create function _check_word(p_what text, p_word text, p_known text[]) returns void
@@ -3822,7 +3822,7 @@ create function _checked_results(p_results json) returns json
 create function _checkpoint_create(p_work_item_id uuid, p_trigger text) returns work_checkpoints
   plpgsql volatile; -- body 0ca95fbe, comment 39b0b4dc
 create function _checkpoint_due(p_item work_items, p_turn turns) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0e4c6e5c, comment 7e4d3cfb
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 5192a45c, comment 7e4d3cfb
 create function _checkpoint_trigger(p_is_block boolean, p_tokens bigint, p_since timestamp with time zone, p_entries bigint) returns text
   sql volatile; -- body d41d8cd9, comment f5ecc7b4
 create function _child_ended(p_child work_items) returns void
@@ -3832,25 +3832,25 @@ create function _child_words(p_words text) returns text
 create function _children_by_state(p_work_item_id uuid) returns text
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 948991b0, comment 65abf609
 create function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, OUT answer jsonb, OUT next_id uuid, OUT free_slot text) returns record
-  plpgsql volatile; -- body 152716f4, comment 5d2e0f10
+  plpgsql volatile; -- body c9aa0b52, comment 5d2e0f10
 create function _claim_awaited(p_item work_items, p_turn_id uuid) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6c8d185d, comment 49a4e351
 create function _claim_by(p_item work_items) returns text
   sql stable; -- body 407a2d18, comment b9d40f8c
 create function _claim_ended() returns trigger
-  plpgsql volatile security definer set lock_timeout=100ms; -- body 1a0be6ed, comment 6794c5e8
+  plpgsql volatile security definer set lock_timeout=100ms; -- body 2ca41e26, comment 6794c5e8
 create function _claim_held_by(p_item work_items, p_key text, p_call_id uuid) returns uuid
-  plpgsql stable; -- body 8124c60c, comment f584f3ad
+  plpgsql stable; -- body 1e278a53, comment f584f3ad
 create function _claim_holds(p_claim claims, p_item work_items) returns boolean
-  sql stable; -- body 56f4ee44, comment b2c29dd2
+  sql stable; -- body cbfc2615, comment b2c29dd2
 create function _claim_look(p_claim claims, OUT own claims, OUT newer claims[], OUT taken_by claims, OUT is_free boolean) returns record
-  plpgsql stable; -- body 1d495e68, comment e4b6628a
+  plpgsql stable; -- body c3f62d24, comment e4b6628a
 create function _claim_new(p_item work_items, p_config jsonb, p_key text, p_ttl interval) returns claims
   plpgsql stable; -- body 009a8df7, comment 37b14f6d
 create function _claim_place(p_key text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 0252000f
 create function _claim_refusal(p_claim claims, p_other claims) returns text
-  sql stable; -- body 0f3857c7, comment 64ced0c9
+  sql stable; -- body 17ca6519, comment 64ced0c9
 create function _claim_released(p_scope text, p_key text) returns void
   plpgsql volatile; -- body 50776c43, comment b891eb83
 create function _claim_stands(p_claim claims, p_item work_items) returns boolean
@@ -3860,7 +3860,7 @@ create function _claim_store(p_claim claims, p_own claims, p_is_free boolean, p_
 create function _claim_ttl() returns interval
   sql immutable parallel safe; -- body d41d8cd9, comment 7417154a
 create function _claim_waiters(p_key text) returns SETOF tool_calls
-  plpgsql stable; -- body 4345e7a3, comment 1c7ad3d7
+  plpgsql stable; -- body fb0b99d9, comment 1c7ad3d7
 create function _claim_warning(p_claim claims, p_others claims[]) returns text
   sql stable; -- body cea66c91, comment e48ee827
 create function _claim_why(p_claim claims, p_item work_items) returns text
@@ -3872,15 +3872,15 @@ create function _claimant_check(p_item work_items, p_is_at_work boolean) returns
 create function _claims_are_due(p_item work_items, p_config jsonb, p_kinds text[]) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 5d8d7892
 create function _claims_held(p_item work_items) returns integer
-  plpgsql stable; -- body e0feba22, comment 72fbd269
+  plpgsql stable; -- body a5310e9c, comment 72fbd269
 create function _claims_lapse() returns void
-  plpgsql volatile; -- body 61297933, comment da37ee21
+  plpgsql volatile; -- body b105b2ff, comment da37ee21
 create function _claims_made(p_call tool_calls, p_claims claims[]) returns void
-  plpgsql volatile; -- body ec518dfa, comment de25a443
+  plpgsql volatile; -- body 0cde7a75, comment de25a443
 create function _claims_refused(p_claims claims[]) returns text
   plpgsql volatile; -- body 1b594ac4, comment 6dd94eda
 create function _claims_setting(p_item work_items, p_config jsonb) returns text
-  sql stable; -- body aba71224, comment a264bb63
+  sql stable; -- body a82d5b22, comment a264bb63
 create function _clock_set_back(p_now timestamp with time zone, p_tolerance interval) returns interval
   plpgsql volatile; -- body 44f3e19e, comment 6e23a243
 create function _code_check_child_work(p_input jsonb) returns jsonb
@@ -3890,11 +3890,11 @@ create function _code_ledger_append(p_input jsonb) returns text
 create function _code_ledger_read(p_input jsonb) returns text
   sql volatile; -- body 1824c2f9, comment cb488a00
 create function _code_note() returns void
-  sql volatile; -- body a3cf0130, comment e6c990c4
+  sql volatile; -- body 49ba1c2b, comment e6c990c4
 create function _code_now() returns TABLE(kind text, name text, digest text, is_new boolean)
-  sql stable set standard_conforming_strings=on set quote_all_identifiers=off set IntervalStyle=postgres set bytea_output=hex; -- body c5189be7, comment 8e873ad7
+  sql stable set standard_conforming_strings=on set quote_all_identifiers=off set IntervalStyle=postgres set bytea_output=hex; -- body 9c5cb245, comment 8e873ad7
 create function _code_problems() returns TABLE(place text, problem text)
-  sql stable; -- body b864053b, comment bfcf11b6
+  sql stable; -- body 694aab27, comment bfcf11b6
 create function _code_spawn_child_work(p_input jsonb) returns text
   sql volatile; -- body 1896d007, comment 87b12856
 create function _code_waits(p_call tool_calls) returns boolean
@@ -3904,9 +3904,9 @@ create function _command_of(p_input json) returns text
 create function _common_beginning(p_before bigint[], p_after bigint[]) returns integer
   plpgsql immutable; -- body 53ade590, comment d2ec562c
 create function _common_folder(p_paths text[]) returns text
-  sql immutable parallel safe; -- body 23573b2e, comment 2d5806e4
+  sql immutable parallel safe; -- body c33b9b18, comment 2d5806e4
 create function _common_turn(p_a uuid, p_b uuid) returns turns
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 432ebc71, comment 0264a8f2
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 57d1f875, comment 0264a8f2
 create function _compaction_applied(p_compaction compactions, p_cut elisions, p_shown turns[], p_leaving turns[], p_tokens_after integer) returns compactions
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 508d0444, comment da5e4179
 create function _compaction_begun(p_state context_state, p_trigger text, p_tokens integer) returns compactions
@@ -3916,7 +3916,7 @@ create function _compaction_cut(p_state context_state, p_keep integer, p_trigger
 create function _compaction_due(p_state context_state, p_last turns, p_say text, p_may_summarize boolean, p_raw_chars integer, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7b0cf034, comment a7cc779d
 create function _compaction_ladder(p_state context_state, p_say text, p_may_summarize boolean, p_trigger text, p_tokens integer, p_chars bigint, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0657d3e2, comment 18d957a5
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e3083110, comment 18d957a5
 create function _compaction_limit(p_engage jsonb) returns integer
   sql stable; -- body d41d8cd9, comment 74ceadae
 create function _compaction_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -3926,11 +3926,11 @@ create function _compaction_store(p_item work_items, p_focus foci, p_engage json
 create function _compaction_times(p_compaction compactions, p_turn turns, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
   sql stable; -- body fb2c9b2b, comment 2418f67e
 create function _complete_entry() returns trigger
-  plpgsql volatile set enable_seqscan=off set jit=off; -- body 41eb12a0, comment b9d08ffa
+  plpgsql volatile set enable_seqscan=off set jit=off; -- body f4e643f2, comment b9d08ffa
 create function _config_chars(p_turn turns) returns integer
   sql stable; -- body edbec15c, comment d72652b0
 create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text, p_thinks boolean DEFAULT true) returns text
-  plpgsql stable; -- body b347fb2c, comment 8c3b92e3
+  plpgsql stable; -- body a48f3720, comment 8c3b92e3
 create function _config_of(p_item work_items) returns jsonb
   sql stable; -- body 73046c49, comment 62f1f58b
 create function _content_chars(p_content json) returns integer
@@ -3966,17 +3966,17 @@ create function _daily_name(p_project text, p_faculty text) returns text
 create function _daily_open(p_scope text, p_name text) returns SETOF uuid
   sql stable; -- body 7fbd99e5, comment b3865453
 create function _daily_owners(p_work_item_ids uuid[]) returns TABLE(scope text, name text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7f4f4947, comment 78f2266b
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9dcf19bc, comment 78f2266b
 create function _daily_parked(p_scope text, p_name text) returns SETOF uuid
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bf4310d7, comment be058daa
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 4de3907d, comment be058daa
 create function _daily_rename(p_from text, p_to text) returns void
-  plpgsql volatile; -- body f3c0c766, comment d0d50dfb
+  plpgsql volatile; -- body 80eca754, comment d0d50dfb
 create function _daily_renamed(p_scope text, p_name text, p_from text, p_to text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 57f117af
 create function _daily_reserved(p_scope text, p_name text, p_resource text, p_day date, p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns numeric
   sql stable; -- body 24aee3a0, comment 1d5ea815
 create function _daily_store(p_scope text, p_name text, p_resource text, p_amount numeric, p_today date, p_open uuid[]) returns daily_budgets
-  plpgsql volatile; -- body 8d888677, comment 426d10a8
+  plpgsql volatile; -- body 030c5eaf, comment 426d10a8
 create function _day_ends_at(p_day date) returns timestamp with time zone
   sql immutable parallel safe; -- body d41d8cd9, comment d3dd1eb2
 create function _dead_jobs(p_ids bigint[] DEFAULT NULL::bigint[]) returns bigint[]
@@ -3984,7 +3984,7 @@ create function _dead_jobs(p_ids bigint[] DEFAULT NULL::bigint[]) returns bigint
 create function _decided_in(p_text text) returns TABLE(n bigint, what text)
   sql immutable parallel safe; -- body 35a0d8be, comment be191613
 create function _definition_length(p_lines text[]) returns integer
-  sql immutable; -- body 8bcefe70, comment 6d19517c
+  sql immutable; -- body fd452208, comment 6d19517c
 create function _definition_line(p_lines text[], p_name text) returns integer
   sql immutable; -- body 40f182b8, comment 6080ea8e
 create function _digest_chars(p_message messages) returns integer
@@ -3992,7 +3992,7 @@ create function _digest_chars(p_message messages) returns integer
 create function _digest_fenced(p_says text, p_digest text) returns text
   sql volatile; -- body a245093c, comment 36ae46a8
 create function _digest_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ad32e55a, comment 583a45e5
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 22183b0b, comment 583a45e5
 create function _digest_store(p_focus foci, p_config jsonb, p_turn turns, p_digest jsonb, p_is_delta boolean) returns void
   sql volatile; -- body 9fbd3a6d, comment 3967c2a1
 create function _directory_named(p_item work_items, p_faculty_hash text) returns jsonb
@@ -4000,17 +4000,17 @@ create function _directory_named(p_item work_items, p_faculty_hash text) returns
 create function _doctor_invariants() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 4dec9537, comment ccfeb1aa
 create function _doctor_locks() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body deca24b9, comment 445d319b
+  sql stable; -- body ec2574d9, comment 445d319b
 create function _doctor_retention() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 25bee263, comment 6bf3b42d
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 3a8952f6, comment ef22705a
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 5d969a6d, comment 770e636f
+  sql stable; -- body f090eba1, comment 770e636f
 create function _doctor_sessions() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 0ab7d442, comment 98536776
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 03f30505, comment a5d95813
+  sql stable; -- body ee795e70, comment a5d95813
 create function _doctor_speed() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body de071e07, comment 8c02c3ab
 create function _doctor_tools() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -4018,7 +4018,7 @@ create function _doctor_tools() returns TABLE(severity text, code text, work_ite
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 5779a790, comment ffe50067
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  plpgsql stable; -- body f63f6629, comment e36738ab
+  plpgsql stable; -- body 9ca3aab8, comment e36738ab
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer, p_lease uuid) returns void
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 377aabd2, comment ee77c08f
 create function _driver(p_work_item_id uuid, p_faculty text) returns TABLE(driver text)
@@ -4026,19 +4026,19 @@ create function _driver(p_work_item_id uuid, p_faculty text) returns TABLE(drive
 create function _earlier_head(p_focus_id uuid) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 805b9f70, comment 086cd3a9
 create function _early_tools(p_config jsonb) returns json
-  sql stable; -- body c0e230e8, comment 50c41e99
+  sql stable; -- body db2e6206, comment 50c41e99
 create function _edit_distance(p_a text, p_b text) returns integer
   plpgsql immutable parallel safe; -- body 825e55b4, comment 73f1637e
 create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body fefd0238, comment c3c1d3bb
 create function _edited_lines_ahead(p_head turns, p_turns turns[], p_ahead integer, p_lines integer) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c77fca37, comment 824351d1
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 11a8d8ec, comment 824351d1
 create function _edits_of(p_input jsonb, p_path text) returns TABLE(n bigint, old text, new text, is_all boolean)
   sql immutable; -- body 2e1e914a, comment ebcf706b
 create function _elision_chain(p_elision_id uuid) returns elisions[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body affaae26, comment 8a5c4285
 create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_boundary text, p_cuts elisions[], p_keep text[]) returns elisions[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body fc59ea82, comment 53a2997f
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 5e5f786d, comment 53a2997f
 create function _elision_store(p_cut elisions) returns void
   plpgsql volatile; -- body 79361ac7, comment c890d406
 create function _engine_message(p_flags iteration_flags) returns text
@@ -4048,9 +4048,9 @@ create function _engine_prompt(p_tools text[], p_awareness boolean DEFAULT true)
 create function _enqueue(p_work_item_id uuid) returns boolean
   plpgsql volatile security definer; -- body d6e029d0, comment 5fb011ab
 create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT '{}'::text[]) returns void
-  plpgsql volatile; -- body 827d64ab, comment edfac1cd
+  plpgsql volatile; -- body 09d6b4a9, comment edfac1cd
 create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_dead_trees uuid[], p_free_slots text[], p_worker_timeout interval) returns integer
-  plpgsql volatile security definer; -- body 10c8cce8, comment 98794cdd
+  plpgsql volatile security definer; -- body 653346e5, comment 98794cdd
 create function _entries_of(p_project text, p_is_child boolean, p_entry_type text, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
   sql stable; -- body d41d8cd9, comment 4b4c5a8c
 create function _entries_record(p_item work_items, p_lease uuid, p_turn_id uuid, p_results json) returns boolean
@@ -4064,7 +4064,7 @@ create function _entry_problems(p_work_item_id uuid) returns TABLE(place text, p
 create function _entry_with_plan(p_entry_type text, p_content text, p_items jsonb, p_done integer[], p_doing integer) returns text
   plpgsql immutable; -- body d29bb804, comment a01916a6
 create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
-  sql immutable parallel safe; -- body d4b6a1ca, comment a33fa238
+  sql immutable parallel safe; -- body 37d6d99b, comment a33fa238
 create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text) returns text
   sql immutable; -- body 78ea3730, comment eb64d90a
 create function _erase_begin(p_ids uuid[], p_keep text, p_reason text) returns void
@@ -4072,19 +4072,19 @@ create function _erase_begin(p_ids uuid[], p_keep text, p_reason text) returns v
 create function _erase_check(p_left uuid[], p_forks uuid[]) returns void
   plpgsql immutable; -- body 4f3292d1, comment 7971a634
 create function _erase_count(p_item_ids uuid[], p_keep text) returns TABLE(relation text, row_count bigint, bytes bigint)
-  plpgsql volatile; -- body 724b85f7, comment d534cd84
+  plpgsql volatile; -- body a7eb2fb2, comment d534cd84
 create function _erase_end(p_work_item_id uuid, p_row_count bigint) returns void
   sql volatile; -- body d9ddd1c8, comment e57278fe
 create function _erase_forks(p_ids uuid[]) returns uuid[]
   sql stable; -- body 1108f803, comment 002a1edd
 create function _erase_lock(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
-  plpgsql volatile; -- body a24723da, comment 1bb73e22
+  plpgsql volatile; -- body 10bc801f, comment 1bb73e22
 create function _erase_rows(p_work_item_id uuid, p_keep text, p_limit bigint DEFAULT NULL::bigint) returns bigint
-  plpgsql volatile; -- body 56bf5970, comment a89fb238
+  plpgsql volatile; -- body 879cfda9, comment a89fb238
 create function _erase_tree(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
   plpgsql volatile; -- body e7bcd377, comment 91417b8e
 create function _erasure_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
-  plpgsql stable; -- body 773fc714, comment 6f04ad6d
+  plpgsql stable; -- body b11e6312, comment 6f04ad6d
 create function _evidence(p_work_item_id uuid, p_named text, OUT tool_call_id uuid, OUT artifact_hash text) returns record
   sql stable; -- body e9289f29, comment 9dbe771f
 create function _evidence_check(p_work_item_id uuid, p_evidence jsonb) returns void
@@ -4108,11 +4108,11 @@ create function _explain_kept(p_cut elisions) returns TABLE(block integer, turns
 create function _export_at(p_at timestamp with time zone) returns text
   sql stable parallel safe; -- body d41d8cd9, comment 59cf7794
 create function _export_blocks(p_turn_id uuid, p_elision_id uuid) returns TABLE(n bigint, part bigint, role text, turn_id uuid, external_id text, provider text, model text, at timestamp with time zone, is_by_people boolean, block json)
-  sql stable; -- body 9963cce4, comment 6f928a4b
+  sql stable; -- body 1189ce4e, comment 6f928a4b
 create function _export_call(p_format text, p_provider text, p_name text, p_input json, OUT name text, OUT input json, OUT given_input json, OUT left_out text[]) returns record
-  plpgsql stable; -- body ffbd45d2, comment 98dc3bab
+  plpgsql stable; -- body c44ad2cf, comment 98dc3bab
 create function _export_claude_code(p_pieces export_piece[], p_session uuid, p_cwd text) returns TABLE(n bigint, record json)
-  sql stable; -- body 7ef5a22d, comment 829a785f
+  sql stable; -- body 8443ccef, comment 829a785f
 create function _export_claude_record(p_role text, p_blocks json, p_is_by_people boolean, p_model text, p_turn text, p_is_end boolean, p_head json) returns json
   sql stable parallel safe; -- body d41d8cd9, comment 98bf0ef1
 create function _export_codex(p_pieces export_piece[], p_session uuid, p_cwd text) returns TABLE(n bigint, record json)
@@ -4128,21 +4128,21 @@ create function _export_id(p_format text, p_of text) returns uuid
 create function _export_is_custom(p_piece export_piece) returns boolean
   sql stable parallel safe; -- body d41d8cd9, comment c61ad9c6
 create function _export_piece(p_format text, p_block json, p_name text, p_input json, p_given text, p_given_input json, p_left_out text[], p_keeps_thinking boolean, OUT kind text, OUT block json, OUT left_out text[]) returns record
-  plpgsql volatile; -- body d5b94c64, comment 8d2c422f
+  plpgsql volatile; -- body 6aa5653c, comment 8d2c422f
 create function _export_place(p_session text, p_is_settled boolean, OUT work_item_id uuid, OUT turn turns, OUT elision_id uuid, OUT left_out text[]) returns record
   plpgsql stable; -- body 04d5e776, comment 20807dea
 create function _export_stream(p_format text, p_item work_items, p_turn turns, p_elision_id uuid) returns SETOF export_piece
-  plpgsql volatile; -- body 705adc65, comment 96731124
+  plpgsql volatile; -- body 8db620e9, comment 96731124
 create function _export_tools() returns TABLE(format text, name text, of_tools text[], keys jsonb, required text[])
   sql immutable parallel safe; -- body da8ae867, comment f3c8f318
 create function _export_value(p_value json) returns json
   sql stable parallel safe; -- body d41d8cd9, comment 768df636
 create function _facts_after(p_before jsonb, p_turn_ids uuid[]) returns jsonb
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 1b33ab05, comment 3e6bad58
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8947aecd, comment 3e6bad58
 create function _facts_at(p_turn_id uuid) returns jsonb
   plpgsql stable; -- body 649ad446, comment 5b27291d
 create function _facts_before(p_cut elisions, p_shown turns[]) returns jsonb
-  plpgsql stable; -- body 684e73af, comment 47a4eb8a
+  plpgsql stable; -- body f7a19bc4, comment 47a4eb8a
 create function _facts_logged(p_work_item_id uuid) returns jsonb
   sql stable; -- body 3bc978ce, comment b0dffeab
 create function _faculty_at(p_item work_items) returns faculties
@@ -4178,15 +4178,15 @@ create function _faculty_refs(p_ref text) returns text[]
 create function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_choices text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 1196145a
 create function _faculty_value_says(p_type text, p_least numeric, p_most numeric, p_choices text[], p_value jsonb) returns text
-  plpgsql immutable; -- body 6e8e71f1, comment 508dfaed
+  plpgsql immutable; -- body 27fd8f33, comment 508dfaed
 create function _failed_calls(p_turn_ids uuid[], p_has_words boolean DEFAULT false) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0dfb2566, comment 66e83cc9
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 547da03e, comment 66e83cc9
 create function _fall_attempts(p_item work_items) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bd01401a, comment 828eac54
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 97d7f46d, comment 828eac54
 create function _fall_calls(p_item work_items) returns SETOF trace_span
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8653168c, comment 40290b35
 create function _fall_path(p_rows trace_span[], p_work_item_id uuid) returns TABLE(span_id text, critical_from timestamp with time zone, critical_until timestamp with time zone)
-  sql stable; -- body f494f337, comment a047476f
+  sql stable; -- body f248acb7, comment a047476f
 create function _fall_place(p_row trace_span) returns text
   sql stable; -- body a925aa4f, comment 13739ba2
 create function _fall_requests(p_item work_items) returns SETOF trace_span
@@ -4196,7 +4196,7 @@ create function _fall_row(p_kind text, p_name text, p_span_id text, p_parent tex
 create function _family(p_model text, OUT context_window integer, OUT tokens_per_char double precision) returns record
   sql immutable parallel safe; -- body d41d8cd9, comment aa25c598
 create function _family_takes(p_model text) returns jsonb
-  plpgsql immutable parallel safe; -- body d64a7a36, comment f39668b9
+  plpgsql immutable parallel safe; -- body eefe76fc, comment f39668b9
 create function _fence(p_work_item_id uuid, p_lease uuid) returns work_items
   plpgsql volatile; -- body 8bb58854, comment 39a6e112
 create function _fence_create(p_item work_items) returns void
@@ -4206,11 +4206,11 @@ create function _fence_follow() returns trigger
 create function _fenced(p_says text, p_text text) returns text
   sql volatile; -- body c0c87bb1, comment 13839c18
 create function _file_seen(p_calls uuid[], p_path text, p_depth integer, INOUT first_lines integer[], INOUT last_lines integer[], OUT lines text[]) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bf5da969, comment 9cbe9259
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 5eb437dc, comment 9cbe9259
 create function _file_written(p_input jsonb, p_path text) returns text
   sql immutable; -- body 57cadea2, comment d6681f28
 create function _files_changed(p_work_item_id uuid) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a08f9dc3, comment bd978136
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 41f07ed8, comment bd978136
 create function _files_lately(p_work_item_id uuid) returns text[]
   sql stable; -- body 6164953a, comment b1ae5fba
 create function _files_written(p_work_item_id uuid, p_turns uuid[]) returns TABLE(path text, at timestamp with time zone)
@@ -4222,15 +4222,15 @@ create function _first_block(p_focus_id uuid) returns integer
 create function _floor_cut(p_state context_state, p_trigger text, p_say text, p_max_chars integer) returns elisions
   plpgsql stable; -- body 3f15476d, comment 28780376
 create function _focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer, OUT answer json, OUT has_told boolean) returns record
-  plpgsql volatile; -- body 85d8536f, comment 3e8fbc36
+  plpgsql volatile; -- body e88da2e0, comment 3e8fbc36
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body aaf3c27b, comment da4ba3d3
+  plpgsql volatile; -- body ba9716c1, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
-  plpgsql volatile; -- body e4e1c5cf, comment 1cc8e21d
+  plpgsql volatile; -- body 87a0e27b, comment 1cc8e21d
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 64817c4c, comment 9a4f43f3
 create function _focus_spans(p_item work_items, p_focus foci, p_first integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
-  plpgsql stable; -- body 30cce37a, comment 4ba7d2e1
+  plpgsql stable; -- body 98a0f89c, comment 4ba7d2e1
 create function _focus_trace(p_focus foci, p_first integer, p_last integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
   plpgsql stable; -- body 269f9e4a, comment c9646df1
 create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns foci
@@ -4244,9 +4244,9 @@ create function _from_ms(p_entity jsonb, p_key text) returns timestamp with time
 create function _functions_close() returns void
   plpgsql volatile; -- body 523f6f33, comment ff2d0f54
 create function _gauges_of_standbys() returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body 5cb86853, comment 2263eba7
+  sql stable; -- body ac8a2bd5, comment 2263eba7
 create function _gauges_of_the_queue() returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body 08996d5f, comment 1f329f3a
+  sql stable; -- body ed5c1a91, comment 1f329f3a
 create function _gauges_of_workers() returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 8deca106, comment fef35a0f
 create function _genai_blocks(p_content jsonb) returns SETOF jsonb
@@ -4254,15 +4254,15 @@ create function _genai_blocks(p_content jsonb) returns SETOF jsonb
 create function _genai_labels(p_turn turns, p_config jsonb) returns jsonb
   sql stable; -- body 30779742, comment e006a770
 create function _genai_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body fa3f7f38, comment 98221e5d
+  sql stable; -- body 55ecb333, comment 98221e5d
 create function _genai_part(p_block jsonb) returns jsonb
   sql immutable; -- body 86386be6, comment 99b685c1
 create function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision) returns boolean
-  plpgsql volatile; -- body 62ba24dd, comment 456e6452
+  plpgsql volatile; -- body 4cefc1ec, comment 456e6452
 create function _goes_on_check(p_source work_items, p_states text[]) returns void
   plpgsql stable; -- body 8b3cc92e, comment a7ff2f8f
 create function _granted_functions() returns TABLE(oid oid, kinds text[])
-  sql stable; -- body 5879beb4, comment 96927880
+  sql stable; -- body 8409698e, comment 96927880
 create function _has_come(p_work_item_id uuid) returns boolean
   plpgsql stable; -- body 6ee6f45c, comment b52d0016
 create function _has_javascript() returns boolean
@@ -4270,7 +4270,7 @@ create function _has_javascript() returns boolean
 create function _has_lapsed_lease(p_worker_id text) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 92ab00bb, comment 6def18a0
 create function _head_of(p_focus foci) returns uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body da6a35d4, comment d6485bd6
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 5c8e29a7, comment d6485bd6
 create function _head_problems(p_heads jsonb) returns TABLE(work_item_id uuid, place text, problem text)
   sql stable; -- body c3c823f8, comment 5caebc67
 create function _hints_at_secret(p_text text) returns boolean
@@ -4280,7 +4280,7 @@ create function _hook(p_item work_items, p_focus foci, p_config jsonb, p_hook te
 create function _hook_order(p_item work_items, p_focus foci, p_config jsonb, p_run hook_runs, p_input jsonb DEFAULT '{}'::jsonb) returns jsonb
   sql stable; -- body e18cf608, comment c6404ba2
 create function _hook_problem(p_run hook_runs, p_result jsonb) returns text
-  plpgsql immutable; -- body d6307137, comment 3c649ea7
+  plpgsql immutable; -- body f538d205, comment 3c649ea7
 create function _hook_result(p_run hook_runs) returns jsonb
   sql immutable; -- body eae42228, comment 6581c7c4
 create function _hook_said(p_run hook_runs, p_key text) returns text
@@ -4292,7 +4292,7 @@ create function _hook_words(p_hook text, p_words text) returns text
 create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns jsonb
   plpgsql volatile; -- body 4e1a1402, comment d3a27a9f
 create function _hours_of(p_from timestamp with time zone, p_until timestamp with time zone) returns SETOF work_hours
-  sql stable; -- body dc063b0b, comment 1d4ffb4b
+  sql stable; -- body 46908b7b, comment 1d4ffb4b
 create function _how_to_go_on(p_state text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 73580fa8
 create function _image_block(p_media_type text, p_hash text) returns text
@@ -4304,15 +4304,15 @@ create function _images_in(p_content json) returns jsonb
 create function _images_of(p_turn_ids uuid[]) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7fc53dd8, comment 564de069
 create function _import_adopt(p_label text, p_conversation_id text, p_submitter name) returns void
-  plpgsql volatile; -- body 3cd539e8, comment 31aae80a
+  plpgsql volatile; -- body 498bca2a, comment 31aae80a
 create function _import_blocks(p_turn turns, p_exchange record, p_part record, p_n integer, p_known integer) returns TABLE(n integer, m bigint, block text, sent text)
   plpgsql stable; -- body ab681c44, comment ec492680
 create function _import_branch(p_label text, p_head turns) returns void
-  plpgsql volatile; -- body c9d1f6db, comment d98cfd96
+  plpgsql volatile; -- body 1a11498a, comment d98cfd96
 create function _import_calls(p_turn turns, p_exchange record, p_n integer) returns TABLE(call_id uuid, result text, is_error boolean, spawns text, images json, input json)
-  plpgsql stable; -- body 0f6d3b89, comment 5ba2d419
+  plpgsql stable; -- body 3ad7640f, comment 5ba2d419
 create function _import_check(p_of transcripts, p_work_item_id uuid) returns void
-  plpgsql stable; -- body 282c8318, comment c62be169
+  plpgsql stable; -- body 201db68e, comment c62be169
 create function _import_compaction(p_focus foci, p_last turns, p_summary text, p_at timestamp with time zone) returns turns
   plpgsql volatile; -- body 9ac724ba, comment 3ca69677
 create function _import_config(p_model text, p_system text, p_tools json) returns text
@@ -4328,21 +4328,21 @@ create function _import_id_of(p_external_id text, p_submitter name) returns text
 create function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamp with time zone, p_project text DEFAULT NULL::text, p_conversation_id text DEFAULT NULL::text, p_of transcripts DEFAULT NULL::transcripts, p_is_followed boolean DEFAULT false) returns work_items
   plpgsql volatile; -- body c4d2ec7e, comment 44869953
 create function _import_kept(p_of transcripts, p_item work_items, p_is_live boolean, p_is_followed boolean) returns void
-  plpgsql volatile; -- body 3f3501b2, comment 9ae8eddc
+  plpgsql volatile; -- body e5f6dc8d, comment 9ae8eddc
 create function _import_known(p_focus foci, p_parent turns, p_external_ids text[], p_response_id text) returns turns
   sql stable; -- body 68e9e8fa, comment 8340fa9a
 create function _import_left_out(p_label text, p_exchange json, p_reason text) returns void
   sql volatile; -- body 49ce4e1f, comment 95bc7c52
 create function _import_missed(p_turn turns, p_exchange record, p_n integer, OUT calls_added integer, OUT is_filled boolean) returns record
-  plpgsql volatile; -- body 35ad1ce1, comment c5e07f1a
+  plpgsql volatile; -- body b6778e66, comment c5e07f1a
 create function _import_more(p_focus foci, p_turn turns, p_exchange record, p_n integer, p_is_past boolean, OUT calls_added integer, OUT is_filled boolean) returns record
-  plpgsql volatile; -- body 3fbc5716, comment 01d85526
+  plpgsql volatile; -- body ffa8814b, comment 01d85526
 create function _import_new_calls(p_turn turns, p_calls json, p_part record, p_n integer, p_known integer) returns TABLE(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text, file text, images json, place integer, wire_id text)
   plpgsql stable; -- body 06c3a91f, comment 66ebd986
 create function _import_part(p_turn turns, p_exchange record, p_part record, p_n integer, p_is_past boolean) returns integer
   plpgsql volatile; -- body e4501728, comment 7045706e
 create function _import_place(p_turn_id uuid, p_previous jsonb, OUT sequence integer, OUT is_last boolean, OUT is_grown boolean) returns record
-  plpgsql stable; -- body 9baf3f57, comment ce51ea88
+  plpgsql stable; -- body 799d641d, comment ce51ea88
 create function _import_records(p_label text, p_raw json) returns void
   sql volatile; -- body cf92433a, comment aa4b5c78
 create function _import_response(p_turn turns, p_exchange record, p_n integer, p_is_past boolean) returns integer
@@ -4350,27 +4350,27 @@ create function _import_response(p_turn turns, p_exchange record, p_n integer, p
 create function _import_results(p_turn turns, p_exchange record, p_n integer) returns TABLE(call_id uuid, result text, is_error boolean, images json)
   plpgsql stable; -- body b641b05a, comment 61e9a365
 create function _import_said(p_turn turns, p_parts json, p_speaker text) returns void
-  plpgsql volatile; -- body 91d6ca3e, comment bbd16568
+  plpgsql volatile; -- body b33f16f0, comment bbd16568
 create function _import_session(p_format text, p_session text, p_parent text, p_description text, p_at timestamp with time zone) returns void
-  plpgsql volatile; -- body c724bf76, comment c49af3a8
+  plpgsql volatile; -- body de7bd446, comment c49af3a8
 create function _import_spawned(p_label text, p_parent_label text, p_call_id text) returns void
   sql volatile; -- body eb6fafcb, comment dd7b914a
 create function _import_spawns(p_turn turns, p_format text, p_session text, p_exchange record, p_n integer) returns void
-  plpgsql volatile; -- body d2f6c7f8, comment f156298a
+  plpgsql volatile; -- body aa397ade, comment f156298a
 create function _import_transcript(p_key json) returns transcripts
   plpgsql stable; -- body 75646d2c, comment e6360b1d
 create function _import_turn(p_run record, p_exchange record, p_focus foci, p_parent turns, p_external_ids text[], p_iteration integer, p_config_hash text, p_at timestamp with time zone) returns turns
-  plpgsql volatile; -- body 7e79a77b, comment 39fac381
+  plpgsql volatile; -- body 01ab1098, comment 39fac381
 create function _import_turns(p_focus foci, p_external_ids text[], p_response_id text DEFAULT NULL::text) returns SETOF turns
-  sql stable set enable_seqscan=off set jit=off; -- body 034db797, comment 0c5e84c9
+  sql stable set enable_seqscan=off set jit=off; -- body 02c982e9, comment 0c5e84c9
 create function _in_tool() returns boolean
-  plpgsql stable; -- body 7407ea5a, comment 7de9c1e8
+  plpgsql stable; -- body 3d8d34f2, comment 7de9c1e8
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void
   plpgsql volatile; -- body 0488cc9f, comment 4985a494
 create function _inbox_text(p_message inbox) returns text
   plpgsql volatile; -- body 90779f43, comment de1d1354
 create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid, kind text, n bigint, block text)
-  sql volatile; -- body 9e3e1ab7, comment 14b232fe
+  sql volatile; -- body 8bacf5d2, comment 14b232fe
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
@@ -4382,11 +4382,11 @@ create function _input_total(p_turn turns) returns integer
 create function _integer(p_what text, p_number text, p_least integer, p_most integer) returns integer
   plpgsql stable; -- body bb3848de, comment 350e64ea
 create function _interrupt(p_item work_items) returns void
-  plpgsql volatile; -- body 001c8951, comment 38a20b89
+  plpgsql volatile; -- body 0e482690, comment 38a20b89
 create function _is_asked_about(p_turn_id uuid) returns boolean
   sql stable; -- body 395ee2a7, comment ace97162
 create function _is_branched(p_head turns) returns boolean
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 4ea27e38, comment af5a9e24
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 5cfe0357, comment af5a9e24
 create function _is_chained() returns boolean
   sql stable; -- body 34abbc26, comment 9fc3276a
 create function _is_cleared(p_call_id uuid) returns boolean
@@ -4394,7 +4394,7 @@ create function _is_cleared(p_call_id uuid) returns boolean
 create function _is_command(p_input json) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment e768aabc
 create function _is_distributed() returns boolean
-  plpgsql stable; -- body e123187c, comment d066b71c
+  plpgsql stable; -- body 2271b109, comment d066b71c
 create function _is_driven(p_work_item_id uuid) returns boolean
   sql stable; -- body 7c9ceaae, comment 5e889e23
 create function _is_erasing() returns boolean
@@ -4404,7 +4404,7 @@ create function _is_far(p_blocks bigint) returns boolean
 create function _is_for_code(p_ability text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 02fb5178
 create function _is_hint_due(p_notified_at timestamp with time zone, p_now timestamp with time zone) returns boolean
-  plpgsql volatile; -- body 8d9aabcc, comment b5add5e4
+  plpgsql volatile; -- body 80ec8754, comment b5add5e4
 create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_turns turns[]) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bdb96646, comment e6819770
 create function _is_named(p_name text, p_target text) returns boolean
@@ -4458,15 +4458,15 @@ create function _item_answer(p_item work_items) returns json
 create function _item_hash(p_salt uuid, p_item work_items) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 04e07735
 create function _item_hosts(p_item work_items) returns text[]
-  plpgsql stable; -- body e170c723, comment e421f7a5
+  plpgsql stable; -- body 1090dfd3, comment e421f7a5
 create function _item_locked(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body 68442a42, comment 5f23912d
+  plpgsql volatile; -- body afbf6c03, comment 5f23912d
 create function _item_model(p_work_item_id uuid) returns text
   sql stable; -- body f7610093, comment 3b342519
 create function _item_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body 7baaaaa4, comment cbfc7c1a
 create function _item_seal(p_item work_items) returns void
-  plpgsql volatile; -- body 737308c6, comment 0ce96323
+  plpgsql volatile; -- body 0a17e598, comment 0ce96323
 create function _item_span(p_item work_items, p_focus foci) returns trace_span
   sql stable; -- body 704674c6, comment 7fe4c45f
 create function _items_of(p_project text, p_is_root boolean, p_state text, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, state text, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
@@ -4474,17 +4474,17 @@ create function _items_of(p_project text, p_is_root boolean, p_state text, p_but
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body a4801f69, comment 32a0fca6
 create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile; -- body 29efb67c, comment 9a0907e3
+  plpgsql volatile; -- body 38b21b4c, comment 9a0907e3
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
   plpgsql volatile; -- body 41f5916a, comment 1c87e459
 create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid, p_flags iteration_flags DEFAULT NULL::iteration_flags) returns json
-  plpgsql volatile; -- body fc2cf2cf, comment 357daa9a
+  plpgsql volatile; -- body 001d3c5e, comment 357daa9a
 create function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb, p_turn turns DEFAULT NULL::turns) returns iteration_flags
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bb926ec1, comment e7a8af55
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8286930a, comment e7a8af55
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a8d30d05, comment 82b3068c
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body b2581ccf, comment 82b3068c
 create function _job_priority(p_priority integer) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 325739a5
 create function _job_task(p_for text DEFAULT NULL::text) returns text
@@ -4492,15 +4492,15 @@ create function _job_task(p_for text DEFAULT NULL::text) returns text
 create function _job_task_at(p_host text, p_project text DEFAULT NULL::text) returns text
   sql stable; -- body d41d8cd9, comment 227841e2
 create function _job_task_for(p_item work_items) returns text
-  plpgsql stable; -- body 7cdd01b2, comment e13b361a
+  plpgsql stable; -- body 1e7e3efa, comment e13b361a
 create function _job_tasks() returns text[]
   plpgsql stable; -- body ebbc8cfa, comment 77d666d3
 create function _job_waiting(p_tasks text[]) returns integer
   plpgsql volatile security definer; -- body 28a84502, comment d60e9c05
 create function _jobs_tidy(p_worker_timeout interval) returns void
-  plpgsql volatile security definer; -- body 9bfce14b, comment 945676c0
+  plpgsql volatile security definer; -- body d735c301, comment 945676c0
 create function _journal_alive(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
-  plpgsql volatile; -- body 2e37dbe9, comment 06e107cf
+  plpgsql volatile; -- body 4dd8a3f4, comment 06e107cf
 create function _journal_keys() returns jsonb
   sql immutable parallel safe; -- body d41d8cd9, comment 58a83d4d
 create function _journal_place(p_position text, OUT at timestamp with time zone, OUT rank numeric, OUT id text) returns record
@@ -4508,11 +4508,11 @@ create function _journal_place(p_position text, OUT at timestamp with time zone,
 create function _journal_position(p_at timestamp with time zone, p_rank numeric, p_id text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 0e29d4c3
 create function _journal_shortened(p_content jsonb) returns jsonb
-  plpgsql immutable; -- body 7bedd4fe, comment 901c4403
+  plpgsql immutable; -- body ddf26cd9, comment 901c4403
 create function _journal_since(p_work_item_id uuid, p_to timestamp with time zone, p_count integer) returns timestamp with time zone
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0218b054, comment 5c5637bc
 create function _journal_size(p_work_item_id uuid, p_from timestamp with time zone, p_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, OUT entries integer, OUT tokens bigint) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a21e8604, comment 06523598
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2109db02, comment 06523598
 create function _journal_state(p_item work_items) returns text
   sql stable; -- body 7a63ae0b, comment 58282166
 create function _journal_until(p_work_item_id uuid, p_since timestamp with time zone, p_limit integer) returns timestamp with time zone
@@ -4520,7 +4520,7 @@ create function _journal_until(p_work_item_id uuid, p_since timestamp with time 
 create function _journal_value_check(p_entry_type text, p_key text, p_type text, p_value jsonb) returns void
   plpgsql immutable; -- body 6268617a, comment 7cc45618
 create function _journal_written(p_work_item_id uuid) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 96b4da68, comment ab9d5a74
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8cece117, comment ab9d5a74
 create function _js_answer(p_answer jsonb) returns jsonb
   plpgsql immutable; -- body 674cbddc, comment 2bce01b6
 create function _js_json_schema_errors(p_schema text, p_value text) returns jsonb
@@ -4540,7 +4540,7 @@ create function _json_with_key(p_object json, p_key text, p_value text) returns 
 create function _jsonb_of(p_json json) returns jsonb
   plpgsql immutable; -- body f21b1a56, comment 4edaa375
 create function _keep_answer(p_step work_ledger) returns text
-  plpgsql stable; -- body 3cbef97b, comment d3fc7c54
+  plpgsql stable; -- body 89b0c2c6, comment d3fc7c54
 create function _keep_at(p_work_item_id uuid, p_seq integer DEFAULT 2147483647) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 406d99e3, comment ec7cc30f
 create function _keep_leaving(p_step work_ledger) returns text[]
@@ -4558,19 +4558,19 @@ create function _keep_path(p_name text) returns text
 create function _keep_unknown(p_step work_ledger) returns text[]
   sql stable; -- body 2e3701cb, comment c02498a6
 create function _kept(p_head turns, p_last_turn_id uuid, p_names text[], p_engage jsonb) returns json
-  plpgsql stable; -- body a357bd96, comment 50852f7c
+  plpgsql stable; -- body 8cf86f3e, comment 50852f7c
 create function _kept_block(p_cut elisions) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body af5f2d76, comment 7a1f556d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ac39f740, comment 7a1f556d
 create function _kept_call(p_call tool_calls) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2cf11068, comment fb26b933
 create function _kept_lines(p_kept json) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 4745f372, comment 2aa66581
 create function _kept_named(p_head turns, p_last_depth integer, p_names text[]) returns TABLE(n bigint, target text, calls uuid[], artifact text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 311528bc, comment fbf18dfc
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e8837052, comment fbf18dfc
 create function _kept_parts(p_head turns, p_last_depth integer, p_names text[], p_depth integer) returns TABLE(n bigint, target text, calls uuid[], artifact text, has_part boolean, first_line integer, last_line integer, part text)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body aade2216, comment ef116467
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 910af4e6, comment ef116467
 create function _kept_read(p_head turns, p_last_depth integer) returns TABLE(n bigint, target text, call_id uuid)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8a753988, comment 726717a8
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body f4e2a53c, comment 726717a8
 create function _kept_store(p_cut elisions) returns void
   sql volatile; -- body 4171c67a, comment cc860093
 create function _kept_text(p_kept json, p_lines text[] DEFAULT NULL::text[]) returns text
@@ -4594,19 +4594,19 @@ create function _ldg_task_get(p_input jsonb) returns jsonb
 create function _ldg_task_query(p_input jsonb) returns jsonb
   plpgsql stable set plan_cache_mode=force_custom_plan; -- body 1f025f34, comment 70b95656
 create function _ldg_task_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body f13fdeac, comment 06639c81
+  plpgsql volatile; -- body 69c11ac6, comment 06639c81
 create function _leap_of(p_parent turns) returns uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 3baec003, comment ac2628e4
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8cd1b7bb, comment ac2628e4
 create function _lease_drop(p_item work_items, p_slot text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
-  plpgsql volatile; -- body 51e8a501, comment 7ad89881
+  plpgsql volatile; -- body 58768f1f, comment 7ad89881
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
-  plpgsql volatile; -- body 0d49d5aa, comment d140d322
+  plpgsql volatile; -- body 7d6b293b, comment d140d322
 create function _lease_end(p_item work_items, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body 8ab567b6, comment b33931f6
 create function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, OUT item work_items, OUT answer jsonb) returns record
   plpgsql volatile; -- body 2d17ad29, comment 92c2be62
 create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body b50ca4ed, comment 6b82f2fa
+  plpgsql volatile; -- body cf6e1fdb, comment 6b82f2fa
 create function _leases_begin_by_now() returns void
   plpgsql volatile; -- body 483e62b0, comment 77bf9249
 create function _ledger_append_json(p_input jsonb) returns work_ledger
@@ -4628,15 +4628,15 @@ create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 
 create function _ledger_given(p_work_item_id uuid, p_entries jsonb, p_idempotency_key text, OUT contents text[], OUT known integer[]) returns record
   plpgsql volatile; -- body 2871bb86, comment d68629be
 create function _ledger_inherit(p_item work_items, p_source_id uuid, p_last integer) returns void
-  plpgsql volatile; -- body 67a5612a, comment 6bf20832
+  plpgsql volatile; -- body c0474354, comment 6bf20832
 create function _ledger_linked(p_entries work_ledger[], p_salt uuid) returns work_ledger[]
   plpgsql stable; -- body 7a8bf5ac, comment 45909774
 create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer) returns fences
-  plpgsql volatile; -- body aedb71a2, comment 8f0785ca
+  plpgsql volatile; -- body 7c20d21a, comment 8f0785ca
 create function _ledger_schema() returns text
   sql stable; -- body a3098596, comment c789aca7
 create function _ledger_trust(p_work_item_id uuid, p_turn_id uuid) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 51b7a938, comment 55be87a7
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ea1f07fb, comment 55be87a7
 create function _ledger_trust_now(p_work_item_id uuid) returns text
   sql stable; -- body d41d8cd9, comment 393beaf0
 create function _ledger_warn(p_entry text, p_content text) returns void
@@ -4646,13 +4646,13 @@ create function _lines(p_texts text[]) returns text[]
 create function _lines_laid(p_lines text[], p_read text[]) returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 01d71f85
 create function _lines_read(p_tool_name text, p_input jsonb, OUT line_start integer, OUT line_end integer) returns record
-  sql immutable; -- body cf9640b9, comment 30c9896d
+  sql immutable; -- body 668590d1, comment 30c9896d
 create function _lines_shown(p_call tool_calls) returns text[]
-  sql stable; -- body 338bf386, comment b98db598
+  sql stable; -- body 6d39ada7, comment b98db598
 create function _linked_digest(p_name text, OUT digest text, OUT version text, OUT problem text, OUT is_silent boolean, OUT is_late boolean) returns record
-  plpgsql volatile; -- body 5f9f3c04, comment 6f98ac0e
+  plpgsql volatile; -- body c194b401, comment 6f98ac0e
 create function _linked_heard(p_name text, p_version text, p_digest text) returns void
-  plpgsql volatile; -- body 8bb623e8, comment f9941516
+  plpgsql volatile; -- body 36e24701, comment f9941516
 create function _linked_title(p_name text, p_version text) returns text
   sql stable; -- body 556d7bd9, comment f0e5bdac
 create function _linked_told(p_name text, p_is_asked boolean, OUT says text, OUT is_late boolean) returns record
@@ -4672,7 +4672,7 @@ create function _lock_shared(p_purpose text, p_key text) returns void
 create function _lock_try(p_purpose text, p_key text DEFAULT NULL::text) returns boolean
   plpgsql volatile; -- body 502d4cfd, comment d7572faf
 create function _loop_thinks(p_engage jsonb, p_head turns, p_cuts elisions[]) returns boolean
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 59b7d769, comment bee1809b
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 3f5de43d, comment bee1809b
 create function _max_attempts(p_item work_items, p_focus foci) returns integer
   sql stable; -- body 6bb99acd, comment 2d4432ad
 create function _max_result_chars(p_call tool_calls) returns integer
@@ -4690,9 +4690,9 @@ create function _may_precede(p_ability abilities, p_config jsonb) returns boolea
 create function _memory_below(p_project text, p_path text) returns SETOF memory_files
   sql stable; -- body 9ec416a6, comment e1c3be21
 create function _memory_blamed(p_file_id uuid, p_version integer) returns TABLE(line integer, content text, since_version integer)
-  sql stable; -- body 83a1b33d, comment 58223c5b
+  sql stable; -- body 81e1da39, comment 58223c5b
 create function _memory_changes(p_before text, p_after text) returns text
-  plpgsql immutable; -- body 080cd8df, comment efa8e6fc
+  plpgsql immutable; -- body f02c8516, comment efa8e6fc
 create function _memory_content(p_file memory_files) returns text
   sql stable; -- body 3a023c75, comment 534ca385
 create function _memory_create(p_hand memory_hand, p_path text, p_text text) returns text
@@ -4716,7 +4716,7 @@ create function _memory_fresh(p_hand memory_hand, p_file memory_files) returns v
 create function _memory_hand(p_project text, p_work_item_id uuid, p_lease uuid, p_reader text) returns memory_hand
   plpgsql volatile; -- body 0a4e174a, comment 80bdb365
 create function _memory_insert(p_hand memory_hand, p_path text, p_line text, p_text text) returns text
-  plpgsql volatile; -- body 3f01f7f7, comment 5c54aa74
+  plpgsql volatile; -- body 5e53ee55, comment 5c54aa74
 create function _memory_is(p_file memory_files, p_version integer) returns void
   plpgsql stable; -- body 04775066, comment 3bc36e4f
 create function _memory_is_past(p_version memory_versions) returns boolean
@@ -4726,11 +4726,11 @@ create function _memory_lines(p_content text) returns text[]
 create function _memory_link(p_previous bytea, p_version memory_versions) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 5321afd3
 create function _memory_listed(p_project text, p_path text) returns text
-  sql stable; -- body cf4ee426, comment 6e871e2e
+  sql stable; -- body 94e4d601, comment 6e871e2e
 create function _memory_locked(p_project text) returns text
-  plpgsql volatile; -- body 53947268, comment 6ec0d800
+  plpgsql volatile; -- body 8a910325, comment 6ec0d800
 create function _memory_merge(p_from text, p_to text) returns void
-  plpgsql volatile; -- body f561b3f2, comment d2ddfd1b
+  plpgsql volatile; -- body 6547e36f, comment d2ddfd1b
 create function _memory_new(p_project text, p_path text) returns memory_files
   plpgsql volatile; -- body e27a6177, comment 8d04b38c
 create function _memory_numbered(p_lines text[], p_from integer, p_to integer) returns text
@@ -4750,9 +4750,9 @@ create function _memory_side(p_mark text, p_lines text[], p_head integer, p_tail
 create function _memory_size(p_bytes bigint) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 19760086
 create function _memory_store(p_hand memory_hand, p_file memory_files, p_command text, p_path text, p_content text) returns memory_files
-  plpgsql volatile; -- body e00e0236, comment a24cfed8
+  plpgsql volatile; -- body db6e1872, comment a24cfed8
 create function _memory_str_replace(p_hand memory_hand, p_path text, p_old text, p_new text) returns text
-  plpgsql volatile; -- body 0f64a949, comment d9e43d93
+  plpgsql volatile; -- body 8afe48c7, comment d9e43d93
 create function _memory_told(p_project text) returns text
   sql volatile; -- body 9ea55a48, comment befdaa66
 create function _memory_unpinned(p_file memory_files) returns void
@@ -4768,9 +4768,9 @@ create function _memory_words(p_version memory_versions) returns bytea
 create function _message_hash(p_salt uuid, p_message messages) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 2d807ced
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid, p_ttl text DEFAULT '5m'::text) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 04d287a6, comment 1a314dbf
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body cf87f90a, comment 1a314dbf
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_ttl text DEFAULT '5m'::text) returns text
-  sql stable; -- body fb1b4107, comment 6151854e
+  sql stable; -- body a63935d7, comment 6151854e
 create function _messages_since(p_turn turns, p_flags iteration_flags, p_is_told boolean) returns json
   plpgsql stable; -- body a4c8597e, comment 4e2d2e14
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
@@ -4780,11 +4780,11 @@ create function _metrics_of_calls(p_from timestamp with time zone, p_until times
 create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 020b1517, comment 7a8b4e69
 create function _metrics_of_turns(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body c2662239, comment 36c80f7d
+  sql stable; -- body 95eb17bc, comment 36c80f7d
 create function _milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) returns double precision
   sql immutable parallel safe; -- body d41d8cd9, comment 147f9e94
 create function _model_heard(p_turn turns, p_is_cooling boolean) returns void
-  plpgsql volatile; -- body 18504413, comment ab530f9b
+  plpgsql volatile; -- body 9a4cc8ca, comment ab530f9b
 create function _model_problems(p_engage jsonb) returns TABLE(path text[], says text)
   sql stable; -- body f97559a5, comment d9ca8156
 create function _model_takes(p_model text) returns jsonb
@@ -4796,13 +4796,13 @@ create function _ms(p_at timestamp with time zone) returns bigint
 create function _names(p_names jsonb) returns text[]
   plpgsql immutable; -- body ddc08b2f, comment a9bea203
 create function _names_file(p_text text, p_path text) returns boolean
-  sql immutable; -- body d59b56fd, comment 8b7a50b3
+  sql immutable; -- body 7b2432f8, comment 8b7a50b3
 create function _names_of(p_faculty text) returns TABLE(project text, is_asked_for boolean, name text)
-  plpgsql stable; -- body 5c8515d4, comment aff54a24
+  plpgsql stable; -- body 3302efcc, comment aff54a24
 create function _names_queued() returns TABLE(project text, is_asked_for boolean, name text)
   sql stable; -- body 9520818c, comment 11c6bc43
 create function _nearest(p_word text, p_words text[]) returns text
-  sql immutable; -- body f3f78ff5, comment 780c8e58
+  sql immutable; -- body 0404541f, comment 780c8e58
 create function _nearness(p_work_item_id uuid, p_root_id uuid, p_files text[]) returns integer
   sql stable; -- body d5675b3b, comment ebd73fbf
 create function _needs_approval(p_risk text, p_engage jsonb) returns boolean
@@ -4820,7 +4820,7 @@ create function _next_block(p_head turns, p_boundary text) returns integer
 create function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_work text[], p_steps text[], p_asked text) returns text[]
   sql immutable; -- body 26ef4543, comment 75dd87f9
 create function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_raw_chars integer, p_chars bigint DEFAULT NULL::bigint) returns integer
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6d11acf5, comment 42f572e5
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bd0e2505, comment 42f572e5
 create function _no_javascript(p_function text) returns jsonb
   plpgsql immutable; -- body 38372272, comment 1a2ca040
 create function _no_longer_fits(p_tokens numeric, p_window integer) returns text
@@ -4844,11 +4844,11 @@ create function _oldest_program() returns text
 create function _one_line(p_text text, p_max_chars integer) returns text
   plpgsql immutable parallel safe; -- body 39c811e5, comment 1e359c8d
 create function _only_looks(p_call tool_calls) returns boolean
-  sql stable; -- body 6bc347f2, comment 41a06664
+  sql stable; -- body 21d5d8e1, comment 41a06664
 create function _open_actions(p_plan text[], p_uncertain text[], p_children text[]) returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 9c4e67b8
 create function _open_call(p_call tool_calls) returns json
-  sql stable; -- body 85da662d, comment bae85494
+  sql stable; -- body 3cb86373, comment bae85494
 create function _open_calls(p_turn_id uuid) returns json
   sql stable; -- body 042077f0, comment 106a430a
 create function _open_calls_shown(p_turn_id uuid) returns jsonb
@@ -4860,17 +4860,17 @@ create function _options_of(p_config json, OUT max_tokens integer, OUT thinking 
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2f69d070, comment 7f57f153
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
-  plpgsql volatile; -- body 0b2741c4, comment de701c2c
+  plpgsql volatile; -- body cc8e0cd6, comment de701c2c
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid, p_projects text[]) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bc998d51, comment 73d8d1c6
 create function _packet_text(p_work_item_id uuid, p_target_tokens integer, p_says text) returns text
-  plpgsql volatile; -- body a73d359e, comment dab95781
+  plpgsql volatile; -- body 49f7e61d, comment dab95781
 create function _packet_tokens(p_packet jsonb, p_model text) returns integer
   sql stable; -- body 2a8f9d55, comment 12eee974
 create function _page(p_input jsonb, p_key text, p_default integer) returns integer
   plpgsql immutable; -- body 1d1c4f99, comment b26a05a9
 create function _params_check(p_params jsonb, p_faculty text, p_work_type text, p_project text, p_parent_id uuid) returns void
-  plpgsql stable; -- body a8f7ce25, comment 9f86a52d
+  plpgsql stable; -- body ad8824ac, comment 9f86a52d
 create function _parked(p_item work_items, p_turn_id uuid, p_until timestamp with time zone) returns json
   plpgsql volatile; -- body c583a46f, comment 492cb05b
 create function _part_text(p_blocks text) returns text
@@ -4884,7 +4884,7 @@ create function _parts_of_page(p_turn turns, p_first_id uuid, p_last_id uuid, p_
 create function _parts_page(p_turn turns, p_after integer, p_limit integer, OUT first_id uuid, OUT last_id uuid, OUT has_head boolean, OUT has_end boolean, OUT before bigint, OUT total bigint) returns record
   plpgsql stable; -- body 6c8d9fd3, comment 38a0de0d
 create function _past_message(p_item work_items, p_source work_items, p_engage jsonb, p_turn turns DEFAULT NULL::turns) returns text
-  sql stable; -- body de7c662d, comment 2f4ef53e
+  sql stable; -- body e9dab7da, comment 2f4ef53e
 create function _past_of(p_work_item_id uuid) returns SETOF uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ef7519f1, comment 8d993da3
 create function _patch_hunks(p_input jsonb, p_path text, p_kind text) returns TABLE(n bigint, old text, new text)
@@ -4902,9 +4902,9 @@ create function _pause_until_resumed(p_item work_items, p_reason text, p_due jso
 create function _paused_if_asked(p_item work_items) returns work_items
   plpgsql stable; -- body 4210db7e, comment 39ec49bb
 create function _person() returns text
-  plpgsql volatile; -- body bba41143, comment 57c2a46b
+  plpgsql volatile; -- body e56b4e55, comment 57c2a46b
 create function _place_below(p_session work_items, p_taker faculties) returns text
-  sql stable; -- body eed8cdb6, comment 8fa4d3a1
+  sql stable; -- body 0e3bc1fc, comment 8fa4d3a1
 create function _plan_box(p_state text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment c30de57c
 create function _plan_check(p_work_item_id uuid, p_seq integer, p_numbers integer[]) returns void
@@ -4924,7 +4924,7 @@ create function _plan_number(p_number jsonb) returns integer
 create function _plan_numbers(p_numbers jsonb) returns integer[]
   plpgsql immutable; -- body 16bb5b78, comment e6db0a8f
 create function _plan_of(p_work_item_id uuid, p_until_seq integer DEFAULT 2147483647) returns TABLE(n integer, text text, state text, since_at timestamp with time zone, seq integer)
-  plpgsql stable; -- body 44164e80, comment a8e995bd
+  plpgsql stable; -- body 8a14db79, comment a8e995bd
 create function _plan_parts(p_plan text) returns TABLE(n integer, text text, state text)
   sql immutable parallel safe; -- body 29372d5b, comment 1e9b3cfd
 create function _plan_states() returns text[]
@@ -4936,7 +4936,7 @@ create function _price(p_model text, p_input bigint, p_output bigint, p_cache_re
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
-  sql stable; -- body 11ddc6b0, comment b38d13f8
+  sql stable; -- body 7877a320, comment b38d13f8
 create function _project_and_none(p_project text) returns text[]
   sql stable; -- body d41d8cd9, comment 6bd66591
 create function _project_check(p_project text) returns text
@@ -4956,17 +4956,17 @@ create function _public_functions() returns TABLE(serves text, subject text, nam
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
-  sql stable; -- body c35c7b43, comment 83291274
+  sql stable; -- body 557dd43a, comment 83291274
 create function _quote_origin(p_turn turns, p_part text, p_told_in uuid, p_quote text, OUT says text, OUT turn_id uuid, OUT call_id uuid, OUT work_item_id uuid, OUT entry_seq integer, OUT person text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e4e4e5f6, comment 06c337da
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 315d1dc1, comment 06c337da
 create function _quotes(p_ids uuid[]) returns TABLE(message_id uuid, work_item_id uuid, inbox_id uuid)
   sql stable; -- body a9ca7a43, comment b89cc5d0
 create function _quotes_erase(p_work_item_id uuid) returns integer
-  plpgsql volatile; -- body ee411b01, comment 73ee38ac
+  plpgsql volatile; -- body 259dd8a4, comment 73ee38ac
 create function _quotes_of(p_said text, p_content text) returns TABLE(quote text)
-  plpgsql immutable; -- body e90d3867, comment 19e91503
+  plpgsql immutable; -- body 1466deb3, comment 19e91503
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
-  plpgsql immutable; -- body 80ee9250, comment 5a6ed48d
+  plpgsql immutable; -- body 512273ea, comment 5a6ed48d
 create function _raise_memory_changed(p_file memory_files, p_seen integer) returns void
   plpgsql stable; -- body 987d29fa, comment b581d699
 create function _raise_no_memory(p_path text, p_end text DEFAULT ''::text) returns void
@@ -4980,7 +4980,7 @@ create function _raise_over(p_work_item_id uuid) returns void
 create function _raise_talked_out(p_message text, p_hint text) returns void
   plpgsql immutable; -- body c36acbc6, comment 5c2d2e88
 create function _reads_when(p_item work_items) returns text
-  sql stable; -- body ae933834, comment fd79e5a9
+  sql stable; -- body 37e66a6f, comment fd79e5a9
 create function _reasoning(p_content json) returns text
   sql immutable parallel safe; -- body 44e6d941, comment 3186b599
 create function _recalled_images(p_work_item_id uuid, p_ability text, p_input jsonb) returns jsonb
@@ -4994,7 +4994,7 @@ create function _recorded_count(p_count jsonb) returns integer
 create function _recorded_end(p_work_item_id uuid, p_result text, p_images json, p_is_error boolean, p_is_past boolean, p_at timestamp with time zone, OUT status text, OUT result json, OUT is_error boolean, OUT attempts integer, OUT at timestamp with time zone, OUT artifact_hash text, OUT is_truncated boolean) returns record
   plpgsql volatile; -- body efac2846, comment 44355783
 create function _recorded_entries(p_item work_items) returns TABLE(seq bigint, entry_type text, content text)
-  sql stable; -- body 3ea2b987, comment 197c96b9
+  sql stable; -- body fe30208d, comment 197c96b9
 create function _recorded_exchanges(p_exchanges json) returns TABLE(id text, "responseId" text, after text, "afterResponse" text, at text, model text, "compactSummary" text, text text, thinking json, calls json, records jsonb, results json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)
   sql stable; -- body 1d9a6b48, comment c4cf5034
 create function _recorded_failures(p_turn_ids uuid[]) returns TABLE(n bigint, what text)
@@ -5012,9 +5012,9 @@ create function _recorded_time(p_at text) returns timestamp with time zone
 create function _recover_calls(p_turn_id uuid) returns void
   plpgsql volatile; -- body 98ede97f, comment f0a3d397
 create function _redact_call() returns trigger
-  plpgsql volatile; -- body c65427ad, comment ffef55bc
+  plpgsql volatile; -- body aafff092, comment ffef55bc
 create function _redact_columns(p_table text, p_row json, p_columns text[]) returns json
-  plpgsql volatile; -- body 1bb3cced, comment 2146f69c
+  plpgsql volatile; -- body 08945e5a, comment 2146f69c
 create function _redact_message() returns trigger
   plpgsql volatile; -- body aa171cbd, comment 152e2ec6
 create function _redact_row() returns trigger
@@ -5042,11 +5042,11 @@ create function _refuse_change() returns trigger
 create function _refuse_erased(p_work_item_id uuid) returns void
   plpgsql stable; -- body 83e9bb5a, comment b0673bec
 create function _refuse_erasing() returns trigger
-  plpgsql volatile; -- body e36906f0, comment 3ce699ba
+  plpgsql volatile; -- body 88648a20, comment 3ce699ba
 create function _refuse_moved() returns trigger
   plpgsql volatile; -- body 53560570, comment 819117d2
 create function _refuse_rewrite() returns trigger
-  plpgsql volatile; -- body c3d84bae, comment e6ebdf3a
+  plpgsql volatile; -- body eea32698, comment e6ebdf3a
 create function _relative_prices(p_model text, p_ttl text, OUT cache_read numeric, OUT cache_write numeric, OUT output numeric) returns record
   sql stable; -- body 4380753d, comment 093d84b7
 create function _relevance_query(p_work_item_id uuid) returns tsquery
@@ -5058,31 +5058,31 @@ create function _replay_engage(p_faculty_hash text, p_policy jsonb, p_is_own boo
 create function _replay_names(p_names text[], p_turn turns, p_turns turns[], p_keep jsonb) returns text[]
   sql stable; -- body 083ac922, comment eb54ed82
 create function _replay_parts(p_turn turns, p_cuts elisions[], p_sizes jsonb, p_policy jsonb, p_cleared integer, p_prefix integer, OUT keys bigint[], OUT tokens integer[], OUT ends boolean[], OUT depths integer[], OUT texts text[], OUT cleared integer, OUT kinds text[]) returns record
-  plpgsql stable; -- body 0b693f0d, comment d347a8cd
+  plpgsql stable; -- body 600214c5, comment d347a8cd
 create function _replay_policy_check(p_policy jsonb) returns void
   plpgsql immutable; -- body 5fed26bf, comment b141384b
 create function _replay_requests(p_session text, p_policy jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean, kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[], kinds text[], cut elisions)
-  plpgsql volatile; -- body e34e26ee, comment 322d2df7
+  plpgsql volatile; -- body 1a57b0dc, comment 322d2df7
 create function _replay_sizes(p_turns turns[], p_model text, OUT prefix_tokens integer, OUT per_char jsonb) returns record
-  plpgsql stable; -- body fa3272d6, comment 2b4fbc8f
+  plpgsql stable; -- body f2a5728e, comment 2b4fbc8f
 create function _request(p_config json, p_messages text) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment 8f4b668b
 create function _request_attributes(p_config_hash text) returns jsonb
   sql stable; -- body 860dcd68, comment ce034a3d
 create function _request_begin(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_flags iteration_flags, p_kept_turn_id uuid) returns json
-  plpgsql volatile; -- body a40526ee, comment 527db8a8
+  plpgsql volatile; -- body 4194a981, comment 527db8a8
 create function _request_chars(p_head turns, p_cuts elisions[], p_say text) returns bigint
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d61826b6, comment 5c044d14
 create function _request_data(p_turn turns) returns jsonb
   sql stable; -- body 6319bf1b, comment a7aea8b5
 create function _request_make(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_flags iteration_flags, p_kept_turn_id uuid) returns json
-  plpgsql volatile; -- body 510569fc, comment 776f4b76
+  plpgsql volatile; -- body 55c66642, comment 776f4b76
 create function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
-  plpgsql volatile; -- body 9038ca66, comment 944a999e
+  plpgsql volatile; -- body 15bab74b, comment 944a999e
 create function _request_options(p_engage jsonb, p_model text, p_max_tokens integer, p_tools text[], p_thinks boolean) returns text
-  plpgsql stable; -- body c23e9dca, comment 75cdadca
+  plpgsql stable; -- body 396c1a71, comment 75cdadca
 create function _request_sent(p_turn turns, p_is_watched boolean, p_flags iteration_flags, p_kept_turn_id uuid, p_is_told boolean, p_early json) returns json
-  plpgsql volatile; -- body d2908d43, comment f0fdc9bc
+  plpgsql volatile; -- body 8b6eb70f, comment f0fdc9bc
 create function _request_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT stubs integer, OUT kept integer, OUT closed integer, OUT words integer, OUT results integer, OUT people integer, OUT engine integer) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a6bef548, comment 87d226d9
 create function _request_unanswered(p_turn turns, p_ended_at timestamp with time zone, p_class text, p_status integer DEFAULT NULL::integer, p_request_id text DEFAULT NULL::text) returns void
@@ -5092,9 +5092,9 @@ create function _resources_limited(p_work_item_id uuid) returns budget_resource[
 create function _response_begins(p_turn turns) returns text
   sql stable; -- body 5de7c8bc, comment 61460962
 create function _response_missing(p_turn turns, p_exchange record) returns TABLE(records jsonb, previous jsonb, text text, first_thought bigint, last_thought bigint, first_call bigint, last_call bigint)
-  plpgsql stable; -- body b2281de8, comment baf11544
+  plpgsql stable; -- body 063996a4, comment baf11544
 create function _response_store(p_turn turns, p_config jsonb, p_content json, p_begins boolean, p_results json DEFAULT NULL::json) returns text[]
-  plpgsql volatile; -- body afb11381, comment afb5c7a6
+  plpgsql volatile; -- body 0662917a, comment afb5c7a6
 create function _response_text(p_turn_id uuid) returns text
   sql stable; -- body d9689301, comment 3634a745
 create function _result_check(p_schema jsonb, p_value jsonb) returns void
@@ -5104,13 +5104,13 @@ create function _result_errors(p_schema jsonb, p_value jsonb, p_at text DEFAULT 
 create function _result_failed(p_item work_items, p_focus foci) returns jsonb
   plpgsql volatile; -- body e469b480, comment eace097d
 create function _result_refused(p_item work_items, p_turn turns) returns boolean
-  plpgsql stable; -- body 08acb626, comment b78af707
+  plpgsql stable; -- body ce73ba2e, comment b78af707
 create function _result_schema_check(p_schema jsonb) returns void
   plpgsql immutable; -- body 3648d585, comment ddf4d2b8
 create function _result_schema_of(p_item work_items) returns jsonb
   plpgsql stable; -- body 76f77d59, comment de618bbf
 create function _result_schema_problems(p_schema jsonb, p_at text DEFAULT 'result_schema'::text) returns SETOF text
-  plpgsql immutable; -- body 286aaad6, comment d17a0aec
+  plpgsql immutable; -- body 3eca567f, comment d17a0aec
 create function _result_text(p_result json) returns text
   plpgsql immutable; -- body 6773ddd4, comment cb222475
 create function _result_unfit(p_item work_items, p_next text, p_because text, p_errors jsonb) returns work_items
@@ -5124,19 +5124,19 @@ create function _resumed_from(p_work_item_id uuid) returns work_items
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body 717879d3, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
-  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body d0318063, comment 5bc31aae
+  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body 076abe3c, comment 5bc31aae
 create function _retention_faculty(p_faculty text) returns text
-  plpgsql stable; -- body 92088b91, comment c6638b26
+  plpgsql stable; -- body 0e28baa2, comment c6638b26
 create function _retention_policy(p_state text, p_faculty text) returns SETOF retention_policies
   sql stable; -- body d41d8cd9, comment 258b8c6a
 create function _retention_take(p_root_id uuid) returns jsonb
-  plpgsql volatile; -- body f22b70e7, comment 09ca3489
+  plpgsql volatile; -- body f522c26c, comment 09ca3489
 create function _retention_tidy(p_limit integer) returns jsonb
   plpgsql volatile; -- body fb72ece4, comment c7680d82
 create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns, p_retracted_at timestamp with time zone) returns boolean
   plpgsql volatile; -- body bd91c461, comment f20b5295
 create function _retry_delay(p_focus foci) returns interval
-  sql stable; -- body 6ae58c48, comment fbce5f7a
+  sql stable; -- body edd712ef, comment fbce5f7a
 create function _role(p_kind text) returns name
   sql stable; -- body 21c24732, comment 7291190e
 create function _role_join(p_role name) returns void
@@ -5144,9 +5144,9 @@ create function _role_join(p_role name) returns void
 create function _role_kinds() returns TABLE(kind text, inherits text[], says text)
   sql immutable parallel safe; -- body 35871f29, comment 839556af
 create function _roles_apply() returns void
-  plpgsql volatile; -- body cbd29002, comment cc6c7ef7
+  plpgsql volatile; -- body f711ef7c, comment cc6c7ef7
 create function _roles_apply_queue(p_role name) returns void
-  plpgsql volatile; -- body fa831145, comment ee3ebe15
+  plpgsql volatile; -- body fd4f30d7, comment ee3ebe15
 create function _roles_complete() returns void
   plpgsql volatile; -- body 87911c51, comment 0815604b
 create function _roles_definer(p_is_definer boolean) returns void
@@ -5154,11 +5154,11 @@ create function _roles_definer(p_is_definer boolean) returns void
 create function _roles_make(p_prefix text) returns void
   plpgsql volatile; -- body 07fd08d8, comment 6633fae1
 create function _roles_own(p_role name) returns void
-  plpgsql volatile; -- body 946fc949, comment c5a2ed02
+  plpgsql volatile; -- body 43cad9db, comment c5a2ed02
 create function _roles_revoke() returns void
   plpgsql volatile; -- body 439600d1, comment c605087d
 create function _roles_tools() returns void
-  plpgsql volatile; -- body dca26f19, comment abbbe4d3
+  plpgsql volatile; -- body b1d11169, comment abbbe4d3
 create function _round_hash(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 3251da30, comment d76474dc
 create function _run_marks() returns text[]
@@ -5170,7 +5170,7 @@ create function _run_position(p_at timestamp with time zone, p_place integer, p_
 create function _run_until(p_work_item_id uuid, p_from timestamp with time zone, p_count integer) returns timestamp with time zone
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0fd42696, comment 844acea1
 create function _runs_behind(p_call tool_calls) returns uuid[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 72dabff2, comment 4fc561c3
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body f9614042, comment 4fc561c3
 create function _said_about(p_path text, p_projects text[], p_ids uuid[], OUT entries text, OUT retracted text) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a8dc4b87, comment 7d24c666
 create function _said_before(p_head_id uuid, p_number integer) returns bigint
@@ -5186,29 +5186,29 @@ create function _salt(p_work_item_id uuid) returns uuid
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
   plpgsql stable; -- body 2f3d32fb, comment a3294e24
 create function _schema_value_check(p_what text, p_schema jsonb, p_value jsonb) returns void
-  plpgsql immutable; -- body 21ee2562, comment 32dd7659
+  plpgsql immutable; -- body fb870ca0, comment 32dd7659
 create function _seal(p_work_item_id uuid, p_turn_id uuid, p_message_count integer, p_call_count integer) returns void
-  plpgsql volatile; -- body 8fca2c5d, comment 0a2dc021
+  plpgsql volatile; -- body b2188e65, comment 0a2dc021
 create function _seal_link(p_previous bytea, p_seal seals, p_hash bytea, p_entry_link bytea) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 4152392a
 create function _seal_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body 30f04211, comment f9ed8010
 create function _seal_version() returns trigger
-  plpgsql volatile; -- body 05c5b2b0, comment 80859b77
+  plpgsql volatile; -- body 1733bdf6, comment 80859b77
 create function _sealed_facts(p_seal seals) returns text
-  plpgsql stable; -- body 6c303de8, comment 77786850
+  plpgsql stable; -- body a9ac2ed9, comment 77786850
 create function _sealed_hash(p_salt uuid, p_seal seals) returns bytea
-  plpgsql stable; -- body 4095450e, comment 02159f81
+  plpgsql stable; -- body 322cd4d2, comment 02159f81
 create function _sealed_words(p_salt uuid, p_seal seals) returns bytea
   plpgsql stable; -- body a95b8610, comment 731c2926
 create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamp with time zone) returns void
-  sql volatile set client_min_messages=warning; -- body 55703928, comment 9d89a8cb
+  sql volatile set client_min_messages=warning; -- body 50468dbc, comment 9d89a8cb
 create function _search_entry() returns trigger
-  plpgsql volatile; -- body 29db31ce, comment b4ba41b1
+  plpgsql volatile; -- body 619a1866, comment b4ba41b1
 create function _search_marks(p_query text) returns text
   sql immutable; -- body b38a3635, comment e815c553
 create function _search_query(p_query text) returns tsquery
-  plpgsql immutable; -- body c16e3a6f, comment ba038f7d
+  plpgsql immutable; -- body 23120fe6, comment ba038f7d
 create function _search_snippet(p_text text, p_marks text) returns text
   sql immutable; -- body a5130a7c, comment 3d883860
 create function _search_sources() returns text[]
@@ -5232,7 +5232,7 @@ create function _secrets_whole() returns text
 create function _selected(p_turns turns[], p_cut elisions) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 95b2d83f, comment 94e3ab86
 create function _selective_cut(p_state context_state, p_keep integer) returns elisions
-  plpgsql stable; -- body b1145c60, comment d4f0eb15
+  plpgsql stable; -- body 6fd6478f, comment d4f0eb15
 create function _sent_at(p_turn turns) returns timestamp with time zone
   sql immutable parallel safe; -- body d41d8cd9, comment 2cd049e5
 create function _server_address(p_url text) returns text
@@ -5252,9 +5252,9 @@ create function _session_directory(p_item work_items) returns text
 create function _session_gone_on(p_item work_items) returns text
   sql stable; -- body 86f004e3, comment 8aeddc70
 create function _session_has_news(p_item work_items, p_scope text) returns boolean
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 348c4946, comment 56c7d11a
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 407aee34, comment 56c7d11a
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 86db13b2, comment a506fcbb
+  plpgsql volatile; -- body 1fb629e8, comment a506fcbb
 create function _session_name(p_work_item_id uuid, p_description text, p_named_by uuid) returns work_items
   plpgsql volatile; -- body 1206b27a, comment ca9302b8
 create function _session_named(p_name text) returns sessions
@@ -5268,7 +5268,7 @@ create function _session_unnamed(p_params jsonb) returns text
 create function _set_aside(p_item work_items, p_state text, p_reason text, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns work_items
   plpgsql immutable; -- body 368b8cf1, comment 539ad209
 create function _settled_until() returns timestamp with time zone
-  sql volatile; -- body 099c24a8, comment 25583c15
+  sql volatile; -- body e40955c1, comment 25583c15
 create function _shares_files(p_item work_items, p_config jsonb) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 1d8733c0
 create function _shortened(p_call tool_calls, p_max_chars integer) returns json
@@ -5292,7 +5292,7 @@ create function _sizes_chars(p_sizes turn_sizes) returns bigint
 create function _slot_next(p_faculty text, p_but uuid DEFAULT NULL::uuid) returns uuid
   sql stable; -- body 0a057187, comment fa2d239b
 create function _slot_take(p_item work_items, p_faculty faculties, OUT lack text, OUT slot_faculty text, OUT next_id uuid) returns record
-  plpgsql volatile; -- body 8f8f01ee, comment 6ae8acb8
+  plpgsql volatile; -- body 94d3c0a1, comment 6ae8acb8
 create function _slot_wanted(p_item work_items) returns text
   sql stable; -- body fbabc6d8, comment e94b5124
 create function _slots_used(p_faculty faculties) returns integer
@@ -5316,7 +5316,7 @@ create function _spawning_span_id(p_item work_items) returns text
 create function _squashed(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5bb14fa4
 create function _stale_file(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_tool_call_id uuid) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c0894a59, comment 056bd8c9
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 73a1266f, comment 056bd8c9
 create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
   plpgsql stable; -- body 1b221989, comment 727618b3
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
@@ -5328,15 +5328,15 @@ create function _standing_files(p_facts jsonb, p_max_chars integer) returns text
 create function _standing_of(p_item work_items, p_turn_id uuid, p_above text, p_max_chars integer) returns text
   plpgsql stable; -- body e588247e, comment 04b787ad
 create function _standing_plan(p_item work_items, p_until_seq integer, p_max_chars integer) returns text
-  sql stable; -- body af06ecd6, comment 34ed78c1
+  sql stable; -- body 38de107d, comment 34ed78c1
 create function _standing_room(p_engage jsonb) returns integer
   sql stable; -- body 33afeb79, comment bf74a636
 create function _standing_text(p_item work_items, p_facts jsonb, p_above text, p_max_chars integer, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) returns text
-  plpgsql stable; -- body bb9ffc11, comment ffdcd119
+  plpgsql stable; -- body 54e4de2c, comment ffdcd119
 create function _state_line(p_item work_items, p_steps text[], p_asked text) returns text
   sql stable; -- body e6eaaa54, comment b24b60fd
 create function _state_words(p_item work_items) returns text
-  plpgsql stable; -- body 561b1fc3, comment 44bc5b4b
+  plpgsql stable; -- body bed79bbc, comment 44bc5b4b
 create function _step_depth(p_head turns, p_names text[]) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 4367059b, comment 189f0922
 create function _step_ticks(p_content text) returns TABLE(done integer[], doing integer)
@@ -5348,7 +5348,7 @@ create function _stopped_because(p_focus foci, p_turn turns) returns text
 create function _stopped_stalled(p_item work_items, p_focus foci, p_reason text) returns json
   plpgsql volatile; -- body f3214d6b, comment 64a3d058
 create function _storable(p_json json) returns json
-  plpgsql immutable parallel safe; -- body 2eee1700, comment 4f8be50d
+  plpgsql immutable parallel safe; -- body 90157ae8, comment 4f8be50d
 create function _strategy_cut(p_state context_state, p_keep integer, p_trigger text, p_told_chars integer, p_names text[]) returns elisions
   sql stable; -- body 30a11b09, comment 38a66ef7
 create function _stream_break(p_focus_id uuid) returns void
@@ -5360,13 +5360,13 @@ create function _stream_over() returns trigger
 create function _strings_shortened(p_value jsonb, p_max_chars integer) returns jsonb
   plpgsql immutable; -- body c9be3f15, comment fdc39783
 create function _stub_entries(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer) returns TABLE(seq integer, entry_type text, line text, is_auto boolean, depth integer, is_said boolean)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e8802ffc, comment ac7071e9
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9ebc7bbe, comment ac7071e9
 create function _stub_rest(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c3e53768, comment 9cc70f24
 create function _stubs_of(p_cut elisions, p_turns turns[], p_after_seq integer) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body caa242d1, comment 3c1f10b8
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 175ad973, comment 3c1f10b8
 create function _submit_parent(p_parent_id uuid, p_project text) returns work_items
-  plpgsql volatile; -- body 994bc610, comment c8431579
+  plpgsql volatile; -- body 4ea7c881, comment c8431579
 create function _subscribed(p_work_item_id uuid, p_projects text[], p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   plpgsql volatile; -- body 6af560ca, comment 5c56978c
 create function _sum(p_numbers integer[]) returns integer
@@ -5382,7 +5382,7 @@ create function _summary_config(p_model text, p_context_window integer) returns 
 create function _summary_cut(p_item work_items, p_focus foci, p_compaction compactions, p_head turns, p_current elisions, p_text text) returns elisions
   plpgsql stable; -- body 8a2a5d7b, comment 8d79f600
 create function _summary_given_up(p_focus_id uuid, p_compaction compactions) returns void
-  plpgsql volatile; -- body b029b12c, comment ab20b88e
+  plpgsql volatile; -- body 96bb13a5, comment ab20b88e
 create function _summary_head(p_model text, p_context_window integer, p_system text) returns text
   sql immutable; -- body 9ce9ca20, comment 4f62d95d
 create function _summary_messages(p_compaction compactions) returns text
@@ -5392,7 +5392,7 @@ create function _summary_text(p_response json) returns text
 create function _sweep_items(p_walk text, p_now timestamp with time zone) returns uuid[]
   plpgsql volatile; -- body b95a83f0, comment 1562a4b2
 create function _symbol_lines(p_lines text[], p_symbol text, OUT first_line integer, OUT last_line integer) returns record
-  plpgsql immutable; -- body fa7217cf, comment 8493a8af
+  plpgsql immutable; -- body 3a4dfe84, comment 8493a8af
 create function _taken_back(p_item work_items, p_reader_id uuid, p_began_at timestamp with time zone, p_since timestamp with time zone, p_max integer, OUT lines text, OUT shown jsonb) returns record
   plpgsql stable; -- body 3e6fe105, comment 8a0c13c5
 create function _takes(p_this faculties, p_faculty text, p_work_type text) returns boolean
@@ -5406,7 +5406,7 @@ create function _task_seal(p_turn turns) returns void
 create function _task_turn(p_task_id text) returns turns
   plpgsql volatile; -- body 6d5d7b7d, comment fead5c10
 create function _team_of(p_work_item_id uuid) returns SETOF uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body b40def8c, comment 4e236b12
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 99918cf4, comment 4e236b12
 create function _telemetry_trigger(p_trigger text) returns text
   sql immutable parallel safe; -- body d2c3a186, comment 68f318a5
 create function _tell_watchers(p_item work_items) returns void
@@ -5430,7 +5430,7 @@ create function _time_given(p_what text, p_text text) returns timestamp with tim
 create function _time_said(p_at timestamp with time zone) returns text
   sql stable parallel safe; -- body d41d8cd9, comment fb09e351
 create function _timeline(p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c5b9d29e, comment 18d0f924
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 06f5b705, comment 18d0f924
 create function _timeline_marks(p_turn turns, p_model text) returns jsonb
   sql stable; -- body e8867c16, comment 0d0a38e5
 create function _timeline_replayed(p_session text, p_policy jsonb, p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
@@ -5450,9 +5450,9 @@ create function _told_by(p_message messages) returns text
 create function _told_entry(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_trust text, p_tool_call_id uuid) returns TABLE(line text, source text, age text)
   sql stable; -- body d41d8cd9, comment 93af70ee
 create function _told_fitting(p_said text[], p_is_meant boolean[], p_max_chars integer, OUT shown text[], OUT chars integer) returns record
-  plpgsql immutable; -- body 4eac7d92, comment c6e9546a
+  plpgsql immutable; -- body c9fa4e32, comment c6e9546a
 create function _told_in(p_turn_id uuid, p_is_whole boolean DEFAULT false) returns TABLE(n integer, said text, is_person boolean)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e44a2fc0, comment 8ea8b3ab
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body decbef62, comment 8ea8b3ab
 create function _told_part(p_message messages, p_is_root boolean) returns text
   sql immutable; -- body d41d8cd9, comment d6f2f425
 create function _told_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT people integer, OUT engine integer) returns record
@@ -5470,7 +5470,7 @@ create function _tool_path(p_schemas name[]) returns text
 create function _tool_role_check() returns void
   plpgsql stable; -- body d436fcde, comment 4f11f9a1
 create function _tool_run(p_function text, p_path text, p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 3333e82d, comment a288f5c2
+  plpgsql volatile; -- body 9d66f389, comment a288f5c2
 create function _toolset(p_config jsonb) returns SETOF abilities
   sql stable; -- body 3473af18, comment b5673beb
 create function _totals() returns TABLE(metric text, labels jsonb, value double precision)
@@ -5478,13 +5478,13 @@ create function _totals() returns TABLE(metric text, labels jsonb, value double 
 create function _touch_rule(p_ability abilities, p_touch jsonb, p_position integer) returns touch_rules
   plpgsql stable; -- body d0ae4aa1, comment 2b4130f5
 create function _touch_rules_of(p_tool_name text) returns touch_rules[]
-  plpgsql stable; -- body 3bcf4f33, comment 19ad9acc
+  plpgsql stable; -- body ac126233, comment 19ad9acc
 create function _touch_rules_save(p_ability abilities, p_touches json) returns void
-  plpgsql volatile; -- body 84d7397d, comment 3ff598c4
+  plpgsql volatile; -- body 354915ad, comment 3ff598c4
 create function _touched_by(p_path text, p_projects text[]) returns TABLE(id uuid, at timestamp with time zone, line text)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 69985aa5, comment 597fe4ea
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 322d68c8, comment 597fe4ea
 create function _touches_of(p_rules touch_rules[], p_input json, p_file text DEFAULT NULL::text) returns TABLE(ordinal integer, kind text, target text, action text)
-  plpgsql stable; -- body 5e0151ac, comment 96661889
+  plpgsql stable; -- body f6098c8f, comment 96661889
 create function _touches_store(p_call tool_calls, p_file text DEFAULT NULL::text) returns text[]
   plpgsql volatile; -- body 0a5741ad, comment 777e8311
 create function _trace_id(p_root_id uuid) returns text
@@ -5498,7 +5498,7 @@ create function _transcript_check(p_of transcripts) returns void
 create function _transcript_items(p_ids uuid[], p_with_agents boolean) returns SETOF uuid
   sql stable; -- body 7bab6c58, comment d005ff51
 create function _transcript_open(p_project_key text, p_session_id text, p_subpath text, p_project text) returns transcripts
-  plpgsql volatile; -- body dbaa3635, comment 30c9d7db
+  plpgsql volatile; -- body 54fa853a, comment 30c9d7db
 create function _transcript_refuse(p_project_key text, p_session_id text) returns void
   plpgsql stable; -- body 03ddf5b5, comment d70f20d7
 create function _transcript_work(p_of transcripts) returns uuid
@@ -5506,7 +5506,7 @@ create function _transcript_work(p_of transcripts) returns uuid
 create function _transcripts_due() returns SETOF uuid
   sql stable; -- body 6c03e373, comment 4cfe4ce6
 create function _transcripts_forget(p_limit integer) returns bigint
-  plpgsql volatile; -- body 0ae1196c, comment 144a36e4
+  plpgsql volatile; -- body 3d1e5322, comment 144a36e4
 create function _transcripts_gone(p_format text, p_session_id text, p_parent_session_id text) returns SETOF transcripts
   sql stable; -- body 0f9eb448, comment 02349bd1
 create function _transcripts_of(p_work_item_id uuid) returns SETOF uuid
@@ -5514,7 +5514,7 @@ create function _transcripts_of(p_work_item_id uuid) returns SETOF uuid
 create function _tree_enqueue(p_tree_id uuid) returns void
   sql volatile; -- body 230a0f3f, comment 22da40fd
 create function _tree_lanes(p_work_item_id uuid, p_from integer, p_to integer) returns TABLE(id uuid, parent_turn_id uuid, depth integer, lane_id uuid, is_root boolean, is_on_main boolean, is_newest boolean, children bigint)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 79b167fa, comment 8085beaa
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 3a113145, comment 8085beaa
 create function _tree_turns(p_work_item_id uuid, p_around turns) returns TABLE(id uuid, parent_turn_id uuid, last_turn_id uuid, turns integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, lane_id uuid, is_on_main boolean, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, weight integer)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 578d4cd3, comment fa4fe7de
 create function _trust_classes() returns text[]
@@ -5524,13 +5524,13 @@ create function _trust_label(p_trust text) returns text
 create function _try_json(p_text text) returns jsonb
   plpgsql immutable; -- body 00d1d742, comment 1efaff02
 create function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb) returns turns
-  plpgsql volatile; -- body 41078925, comment e6999706
+  plpgsql volatile; -- body 49c5e4d3, comment e6999706
 create function _turn_asked(p_focus foci, p_turn_id uuid) returns turns
   plpgsql stable; -- body dba6a3f6, comment 56248ac7
 create function _turn_charge(p_turn turns) returns void
   plpgsql volatile; -- body 94afa581, comment 9aa065d2
 create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text, p_thinks boolean DEFAULT true) returns text
-  plpgsql volatile; -- body 222e61e7, comment b18218ee
+  plpgsql volatile; -- body 4e2f26da, comment b18218ee
 create function _turn_cost(p_turn turns) returns numeric
   sql stable; -- body f6a61c33, comment 3d5e1e1e
 create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_flags iteration_flags, OUT turn turns, OUT reason text, OUT is_told boolean, OUT offered json) returns record
@@ -5560,23 +5560,23 @@ create function _turn_tokens(p_turn turns) returns bigint
 create function _turn_told(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_flags iteration_flags, p_say text, p_shown jsonb, p_nudge text, p_unheeded integer) returns boolean
   plpgsql volatile; -- body 873db357, comment ff33c97f
 create function _turns_abandon(p_focus_id uuid, p_error jsonb) returns void
-  plpgsql volatile; -- body 9e4223fe, comment 6d4e251c
+  plpgsql volatile; -- body 71a0250a, comment 6d4e251c
 create function _turns_behind(p_turn_id uuid) returns SETOF uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 4729cce5, comment b3d8e516
 create function _turns_of_block(p_head_id uuid, p_block integer) returns uuid[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bdba1daf, comment 4f385eb2
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 4602124b, comment 4f385eb2
 create function _turns_seal(p_work_item_id uuid, p_is_over boolean) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body fe68fb81, comment 70816ab0
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6774e383, comment 70816ab0
 create function _turns_since(p_turn turns, p_until_turn_id uuid) returns TABLE(turn_id uuid)
   sql stable; -- body d41d8cd9, comment 2ce1d1e2
 create function _turns_unsealed(p_work_item_id uuid, p_since uuid) returns TABLE(turn_id uuid, message_count integer, call_count integer)
   sql stable; -- body d41d8cd9, comment 56f16958
 create function _unlock_jobs(p_worker_ids text[]) returns void
-  plpgsql volatile security definer; -- body f976320e, comment 58fbc3b6
+  plpgsql volatile security definer; -- body d194970b, comment 58fbc3b6
 create function _unwrapped(p_result text, p_work_type text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 176e658f
 create function _usage_add(p_turn turns) returns void
-  sql volatile; -- body f732e7b8, comment 5a5da251
+  sql volatile; -- body 5419c842, comment 5a5da251
 create function _usage_of(p_work_item_ids uuid[], OUT tokens bigint, OUT cost numeric, OUT model_calls bigint) returns record
   sql stable set plan_cache_mode=force_generic_plan; -- body 84fb92f2, comment 3833818a
 create function _uuids(p_what text, p_ids jsonb) returns uuid[]
@@ -5590,7 +5590,7 @@ create function _visible(p_item work_items, p_work_item_ids uuid[]) returns void
 create function _vouches() returns boolean
   sql stable; -- body 79a2e435, comment b0ee9f62
 create function _wait_cycle(p_work_item_id uuid, p_work_item_ids uuid[]) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 068f5fff, comment 8562ef6f
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 1490feb4, comment 8562ef6f
 create function _wait_ends_at(p_input json) returns timestamp with time zone
   plpgsql stable; -- body a12b4b93, comment 1bbed735
 create function _wait_kind(p_call tool_calls) returns text
@@ -5604,13 +5604,13 @@ create function _waits_for(p_turn_id uuid) returns text
 create function _waits_for_thinking(p_head turns, p_boundary text, p_engage jsonb) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 84718e38, comment 96eb1b3c
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
-  plpgsql volatile; -- body aa3c8e3d, comment 611bb741
+  plpgsql volatile; -- body 28c26e4e, comment 611bb741
 create function _waits_of(p_work_item_ids uuid[]) returns SETOF tool_calls
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8b84ee9c, comment 7fff125d
 create function _waits_over(p_item work_items, p_turn_id uuid, OUT waits_until timestamp with time zone, OUT open_count integer, OUT is_approved boolean) returns record
   plpgsql volatile; -- body f966a4a7, comment d708ca3b
 create function _waits_settle(p_item work_items) returns timestamp with time zone
-  plpgsql volatile; -- body a4b7e107, comment f271120e
+  plpgsql volatile; -- body f59451b7, comment f271120e
 create function _was_worked_on(p_work_item_id uuid) returns boolean
   sql stable; -- body 34d2d885, comment cc3cb95c
 create function _watchers_told(p_item work_items) returns void
@@ -5624,13 +5624,13 @@ create function _why_queued(p_work_item_id uuid) returns text
 create function _why_unroutable(p_faculty text, p_work_type text) returns text
   sql stable; -- body 9969e8db, comment 95d7c2d8
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0500de5a, comment 2e9ef40d
+  sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 19b222a3, comment 2e9ef40d
 create function _will_be_seen(p_item work_items, p_task text) returns boolean
   plpgsql stable; -- body c18b437c, comment c4dfea31
 create function _window_part(p_engage jsonb, p_part numeric) returns integer
-  sql stable; -- body a9e03bd4, comment 51af7834
+  sql stable; -- body bea05518, comment 51af7834
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 527d4988, comment d654af65
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2bca18b7, comment d654af65
 create function _wire_name(p_name text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d9fed953
 create function _with_breakpoint(p_blocks text, p_ttl text) returns text
@@ -5638,7 +5638,7 @@ create function _with_breakpoint(p_blocks text, p_ttl text) returns text
 create function _with_cut(p_cuts elisions[], p_cut elisions) returns elisions[]
   sql immutable parallel safe; -- body d41d8cd9, comment a1681f44
 create function _with_images(p_blocks text) returns text
-  plpgsql stable; -- body 108116b2, comment 2315206a
+  plpgsql stable; -- body 44902fb6, comment 2315206a
 create function _with_kept(p_cut elisions, p_head turns, p_names text[], p_engage jsonb) returns elisions
   plpgsql stable; -- body 051df20f, comment 8ef706d2
 create function _with_result(p_input_schema jsonb, p_schema jsonb) returns text
@@ -5654,13 +5654,13 @@ create function _words_of(p_list jsonb) returns text
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body d85cec36, comment 00ed7719
 create function _work_goes_on(p_work_item_id uuid, p_states text[], p_content text, p_idempotency_key text, p_external_id text) returns work_items
-  plpgsql volatile; -- body 59e3358a, comment d49c8bff
+  plpgsql volatile; -- body ab7a0181, comment d49c8bff
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text, shown jsonb)
-  sql stable; -- body 28923a5c, comment fcf131ed
+  sql stable; -- body 42b0c812, comment fcf131ed
 create function _work_line(p_text text, p_max_chars integer) returns text
   sql immutable; -- body 321794d5, comment 6e2fd456
 create function _work_move(p_item work_items, p_mover text) returns work_items
-  plpgsql volatile; -- body 28daa341, comment f52057a3
+  plpgsql volatile; -- body eae7d533, comment f52057a3
 create function _work_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment d34a6a90
 create function _work_states() returns TABLE(state text, is_final boolean, says text)
@@ -5672,7 +5672,7 @@ create function _work_transitions() returns TABLE(mover text, from_states text[]
 create function _work_type_here(p_faculty text, p_project text) returns text
   sql stable; -- body bd2f31f6, comment 7745c45c
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
-  sql stable; -- body 11cb82b8, comment 32cfb529
+  sql stable; -- body 37f84bb5, comment 32cfb529
 create function _worker_lost_at(p_item work_items) returns timestamp with time zone
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ce1ebb8b, comment 04293a5e
 create function _worker_task(p_worker workers, p_is_bound boolean) returns text
@@ -5688,7 +5688,7 @@ create function _writes_for_all() returns boolean
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_call_id uuid DEFAULT NULL::uuid) returns jsonb
   plpgsql volatile; -- body 15a1f0e7, comment 37ae38ce
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json, p_source text DEFAULT NULL::text, p_search_path name[] DEFAULT current_schemas(false)) returns abilities
-  plpgsql volatile; -- body 9ffebf75, comment 38de19a0
+  plpgsql volatile; -- body 5edb925c, comment 38de19a0
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 5d2253fa, comment c65caaf2
 create function ask_about(p_path text, p_work_item_id uuid DEFAULT NULL::uuid) returns text
@@ -5698,13 +5698,13 @@ create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) re
 create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns text
   plpgsql volatile; -- body 297ec996, comment d1d8da83
 create function awareness_digest_across(p_work_item_id uuid DEFAULT NULL::uuid) returns text
-  plpgsql volatile; -- body 108f3d6f, comment 080ccc64
+  plpgsql volatile; -- body 41f5d780, comment 080ccc64
 create function awareness_digest_linked(p_name text, p_is_asked boolean DEFAULT true) returns text
   plpgsql volatile; -- body d35f216c, comment 3c6b1924
 create function awareness_here(p_work_item_id uuid, p_directory text) returns text
   sql volatile; -- body 206ce322, comment 36c66660
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
-  plpgsql volatile; -- body b23d3c18, comment abca19fe
+  plpgsql volatile; -- body a397d9fc, comment abca19fe
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
   plpgsql stable; -- body ccbab0e3, comment dcf06dcb
 create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'manual'::text) returns work_checkpoints
@@ -5726,7 +5726,7 @@ create function context_compact(p_work_item_id uuid, p_instructions text DEFAULT
 create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer, breaks_even_after integer, requests_since integer, input_before bigint, input_after bigint)
   plpgsql stable; -- body f68955ed, comment 9ebfb85c
 create function context_parts(p_turn_id uuid, p_after integer DEFAULT NULL::integer, p_limit integer DEFAULT NULL::integer) returns TABLE(n bigint, call integer, part text, role text, iteration integer, block integer, tokens integer, content text, cache text, why text, turn_id uuid)
-  plpgsql stable; -- body 3ed85d7d, comment 64b12e34
+  plpgsql stable; -- body e1ee6535, comment 64b12e34
 create function context_replay(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(model_calls integer, input_tokens bigint, cached_input_tokens bigint, extra_output_tokens bigint, peak_tokens integer, cuts integer, cost numeric)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 5143fcb7, comment 234ef58e
 create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
@@ -5734,23 +5734,23 @@ create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'
 create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::jsonb, p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 500) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 343cd89e, comment f0ce1462
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
-  plpgsql volatile; -- body 2e09105b, comment 21d8dc4c
+  plpgsql volatile; -- body bc0ecddd, comment 21d8dc4c
 create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
   plpgsql stable; -- body 597e2a9a, comment 848902f0
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
-  plpgsql stable; -- body ae8bbfb7, comment ffd2d6bb
+  plpgsql stable; -- body 6580af49, comment ffd2d6bb
 create function daily_budget_set(p_resource text, p_amount numeric, p_project text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text) returns daily_budgets
-  plpgsql volatile; -- body 9758eadc, comment 09e5a072
+  plpgsql volatile; -- body c9e9cdad, comment 09e5a072
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ddd2cc0b, comment 57bb52c1
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0d95b5e3, comment 57bb52c1
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
   plpgsql volatile; -- body 9914b2ab, comment 0e8d3c6a
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
   sql stable; -- body 5916ccd9, comment 034bd0da
 create function faculty_save(p_config jsonb) returns faculties
-  plpgsql volatile; -- body 12e776fc, comment 9b700a63
+  plpgsql volatile; -- body 94e21ae6, comment 9b700a63
 create function focus_begin(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
-  plpgsql volatile; -- body 41d1a5d4, comment f977c2eb
+  plpgsql volatile; -- body de43ce4d, comment f977c2eb
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
   sql volatile; -- body af45113a, comment bd59fa7b
 create function followed_file_read(p_file_key text, p_state text, p_work_item_id uuid DEFAULT NULL::uuid, p_alive_seconds integer DEFAULT NULL::integer) returns void
@@ -5762,17 +5762,17 @@ create function followed_sessions_rest() returns SETOF uuid
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
   plpgsql volatile; -- body ed65f9b9, comment 1f4c07a5
 create function inbox_take(p_work_item_id uuid) returns text
-  plpgsql volatile; -- body 34f019c7, comment d8aa8596
+  plpgsql volatile; -- body 318bf6be, comment d8aa8596
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
   plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body f15c6bee, comment 3e581361
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
-  plpgsql volatile; -- body 798daa37, comment cacc6788
+  plpgsql volatile; -- body cdaa327d, comment cacc6788
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
   plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 0f8fda98, comment cf3ce026
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body ebb389ca, comment af2265a7
 create function iteration_step(p_work_item_id uuid, p_lease uuid, p_iteration integer, p_driven_seconds double precision DEFAULT NULL::double precision, p_turn_id uuid DEFAULT NULL::uuid, p_response json DEFAULT NULL::json, p_results json DEFAULT NULL::json, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 57ce249f, comment 55d787e9
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 3548bb81, comment 55d787e9
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
   plpgsql volatile; -- body 0cf2a5bb, comment cbbf4d6f
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void
@@ -5784,7 +5784,7 @@ create function journal_heartbeat(p_work_item_id uuid, p_seconds integer DEFAULT
 create function journal_log(p_work_item_id uuid, p_entry_type text, p_content jsonb, p_importance text DEFAULT 'normal'::text, p_id uuid DEFAULT NULL::uuid) returns journal_entries
   plpgsql volatile; -- body 4a321bef, comment 52df203d
 create function journal_page(p_work_item_id uuid, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 60, p_types text[] DEFAULT NULL::text[], p_importance text[] DEFAULT NULL::text[], p_query text DEFAULT NULL::text) returns TABLE("position" text, id text, source_id uuid, entry_type text, importance text, created_at timestamp with time zone, content jsonb, token_estimate integer)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9d081bf3, comment 556d234f
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d40f3abd, comment 556d234f
 create function journal_read(p_work_item_id uuid, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_limit integer DEFAULT NULL::integer, p_importance text[] DEFAULT NULL::text[]) returns TABLE(id text, session_id uuid, sequence_num bigint, entry_type text, created_at timestamp with time zone, content jsonb, token_estimate integer, importance text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9b3f10ef, comment 7b73e30f
 create function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer DEFAULT 4000) returns work_items
@@ -5796,11 +5796,11 @@ create function journal_session_begin(p_work_item_id uuid, p_directory text) ret
 create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body b4f40ae4, comment 91325a27
 create function journal_session_news(p_work_item_id uuid) returns text
-  plpgsql volatile; -- body b32ca17d, comment 7170c960
+  plpgsql volatile; -- body 630a1337, comment 7170c960
 create function journal_session_open(p_conversation_id text, p_original_prompt text DEFAULT NULL::text, p_directory text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body a9510bea, comment ac94a525
+  plpgsql volatile; -- body 7312395e, comment ac94a525
 create function journal_session_prompt(p_work_item_id uuid, p_prompt text, p_id uuid DEFAULT NULL::uuid) returns work_items
-  plpgsql volatile; -- body 5e989c8a, comment 8084bc7d
+  plpgsql volatile; -- body f57b3469, comment 8084bc7d
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
   plpgsql volatile; -- body 7f1fdf60, comment 064dc384
 create function journal_summary(p_work_item_id uuid) returns text
@@ -5812,15 +5812,15 @@ create function journal_summary_save(p_work_item_id uuid, p_summary text, p_mode
 create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
   sql immutable; -- body 6983df61, comment 8cd3d746
 create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer, p_version text DEFAULT NULL::text, p_daemon text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns SETOF uuid
-  plpgsql volatile; -- body 0dd3c89a, comment 865f6439
+  plpgsql volatile; -- body 28b7ac17, comment 865f6439
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[], p_items jsonb DEFAULT NULL::jsonb, p_done integer[] DEFAULT NULL::integer[], p_doing integer DEFAULT NULL::integer) returns work_ledger
-  plpgsql volatile set enable_seqscan=off set jit=off; -- body cd21aa9e, comment c6ec0db7
+  plpgsql volatile set enable_seqscan=off set jit=off; -- body 13bfed4c, comment c6ec0db7
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
-  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set jit=off; -- body da27a7d0, comment 9e4b28e3
+  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set jit=off; -- body ba874554, comment 9e4b28e3
 create function ledger_chain_save(p_is_on boolean) returns ledger_chain
   plpgsql volatile; -- body ad824333, comment a52faf95
 create function ledger_changes() returns TABLE(under_way text, queued text, ended text, approvals text, workers text, written text, newest text)
-  sql stable; -- body f27e0a5b, comment 0ec4a627
+  sql stable; -- body 1941cab6, comment 0ec4a627
 create function ledger_count(p_item work_items) returns integer
   sql stable; -- body 7f5c207d, comment e72b3aa9
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text
@@ -5830,7 +5830,7 @@ create function ledger_head(p_work_item_id uuid DEFAULT NULL::uuid) returns TABL
 create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text, roles text[])
   sql stable; -- body a0a8f54a, comment 227e85c0
 create function ledger_link(p_name text, p_server text, p_schema text DEFAULT 'work_ledger'::text) returns void
-  plpgsql volatile; -- body c0864aaf, comment 37c49dd1
+  plpgsql volatile; -- body d073c8b4, comment 37c49dd1
 create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer, p_is_everything boolean DEFAULT false) returns SETOF work_ledger
   plpgsql stable; -- body 62aa78fe, comment ba45b9f0
 create function ledger_read_formatted(p_work_item_id uuid) returns text
@@ -5838,15 +5838,15 @@ create function ledger_read_formatted(p_work_item_id uuid) returns text
 create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer) returns text
   sql stable; -- body f1d242bc, comment 282edeee
 create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text) returns work_ledger
-  plpgsql volatile; -- body f0bec1c7, comment ed4ee07a
+  plpgsql volatile; -- body 5de92faa, comment ed4ee07a
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_project text DEFAULT NULL::text) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
   plpgsql stable; -- body 43606449, comment e1ee5903
 create function ledger_search_lines(p_query text, p_before text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_max_tokens integer DEFAULT 1500) returns text
-  plpgsql stable; -- body dce46676, comment e583366f
+  plpgsql stable; -- body ecdf287b, comment e583366f
 create function ledger_search_newest(p_query text) returns text
   sql stable; -- body 51a7fb87, comment 9d8e620c
 create function ledger_unlink(p_name text) returns void
-  plpgsql volatile; -- body 18d08927, comment faa9608f
+  plpgsql volatile; -- body 154555ec, comment faa9608f
 create function ledger_verify(p_work_item_id uuid DEFAULT NULL::uuid, p_heads jsonb DEFAULT NULL::jsonb) returns TABLE(work_item_id uuid, place text, problem text)
   plpgsql stable; -- body 3eb8de1c, comment a9c34dda
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
@@ -5856,17 +5856,17 @@ create function markdown_codeblocks(p_text text) returns jsonb
 create function markdown_file_references(p_text text) returns jsonb
   sql immutable; -- body 24f17ac2, comment 2b77d582
 create function memory_command(p_input json, p_project text DEFAULT NULL::text, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_reader text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body 31213200, comment b2a8981e
+  plpgsql volatile; -- body c8c09f34, comment b2a8981e
 create function memory_erase(p_path text, p_reason text, p_project text DEFAULT NULL::text, p_keep_newest boolean DEFAULT false) returns bigint
-  plpgsql volatile; -- body 3387d14d, comment 8f9aea49
+  plpgsql volatile; -- body 5e6d4357, comment 8f9aea49
 create function memory_pin(p_path text, p_is_pinned boolean DEFAULT true, p_project text DEFAULT NULL::text) returns boolean
   plpgsql volatile; -- body eae6b8d4, comment 8a7bf084
 create function memory_rollback(p_path text, p_version integer, p_project text DEFAULT NULL::text, p_replaces integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
-  plpgsql volatile; -- body ccc2bdd5, comment 1b71944b
+  plpgsql volatile; -- body 2dfe006b, comment 1b71944b
 create function memory_suggest(p_project text DEFAULT NULL::text, p_limit integer DEFAULT 20) returns TABLE(content text, entry_type text, work_item_id uuid, seq integer, told bigint, since timestamp with time zone)
   plpgsql stable; -- body 8d32b331, comment 49652f20
 create function memory_write(p_path text, p_content text, p_project text DEFAULT NULL::text, p_version integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
-  plpgsql volatile; -- body fd2fe88b, comment 7ee7503f
+  plpgsql volatile; -- body ccb79763, comment 7ee7503f
 create function message_lints_save(p_message_id uuid, p_lints jsonb) returns integer
   plpgsql volatile; -- body f6f8667d, comment bc4eb0fa
 create function model_price_save(p_name text, p_input numeric, p_output numeric, p_cache_read numeric DEFAULT NULL::numeric, p_cache_write numeric DEFAULT NULL::numeric) returns models
@@ -5892,7 +5892,7 @@ create function project_name(p_project text) returns text
 create function project_names(p_project text) returns text[]
   sql stable; -- body bf502292, comment 2aa29ab3
 create function project_rename(p_project text, p_name text) returns projects
-  plpgsql volatile; -- body ebb02a94, comment 336a8e34
+  plpgsql volatile; -- body 3697a7a9, comment 336a8e34
 create function project_set(p_project text, p_claims text) returns projects
   plpgsql volatile; -- body 04e6cd26, comment 193abd31
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
@@ -5900,7 +5900,7 @@ create function recall_block(p_work_item_id uuid, p_block integer, p_query text 
 create function recorded_runs_parse(p_content text) returns jsonb
   sql immutable; -- body ba1e617e, comment 807c465b
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
-  plpgsql stable; -- body 51b82ddd, comment 1739d126
+  plpgsql stable; -- body 823d2693, comment 1739d126
 create function retention_policy_save(p_age interval, p_state text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_keep text DEFAULT 'nothing'::text, p_export regprocedure DEFAULT NULL::regprocedure) returns retention_policies
   plpgsql volatile; -- body 1acfec0d, comment e1ab11fb
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
@@ -5914,7 +5914,7 @@ create function session_compare_turns(p_a text, p_b text, p_after integer DEFAUL
 create function session_create(p_label text, p_turn_id uuid DEFAULT NULL::uuid, p_persona_id text DEFAULT 'default'::text, p_origin text DEFAULT 'work-ledger'::text, p_origin_session_id text DEFAULT NULL::text) returns sessions
   plpgsql volatile; -- body acda2a3f, comment fba95950
 create function session_export(p_session text, p_format text, p_cwd text DEFAULT NULL::text) returns TABLE(n bigint, record json, left_out text)
-  plpgsql volatile; -- body 492dec2f, comment 84dd0d34
+  plpgsql volatile; -- body 5e8a8d16, comment 84dd0d34
 create function session_find(p_name text) returns sessions
   sql stable; -- body 66c4eaae, comment 31524096
 create function session_fork(p_session text, p_turn_id uuid, p_new_label text) returns sessions
@@ -5922,13 +5922,13 @@ create function session_fork(p_session text, p_turn_id uuid, p_new_label text) r
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 18869b1d, comment 97ede9bc
+  plpgsql volatile; -- body d6a4bb3d, comment 97ede9bc
 create function session_import(p_format text, p_content text) returns jsonb
   plpgsql volatile; -- body 0f1f3b9e, comment 5183553a
 create function session_open(p_name text) returns sessions
-  plpgsql volatile; -- body b8419851, comment bf696f11
+  plpgsql volatile; -- body 91596632, comment bf696f11
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions
-  plpgsql volatile; -- body 3c56ade1, comment c631b8c1
+  plpgsql volatile; -- body 742d051e, comment c631b8c1
 create function session_turn_at(p_session text, p_call integer) returns uuid
   sql stable; -- body 862064e5, comment c9553f24
 create function session_work(p_session text) returns uuid
@@ -5936,13 +5936,13 @@ create function session_work(p_session text) returns uuid
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
   sql stable; -- body e55d7057, comment 41aa39f6
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 6c323bbb, comment 1aeba8e8
+  plpgsql volatile; -- body f1b2214d, comment 1aeba8e8
 create function standing(p_work_item_id uuid, p_turn_id uuid DEFAULT NULL::uuid) returns text
   plpgsql stable; -- body b47aee2a, comment 0e92eaac
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
   plpgsql volatile; -- body eac68256, comment a131d9eb
 create function tell_agent(p_work_item_id uuid, p_to text, p_text text, p_lease uuid DEFAULT NULL::uuid) returns TABLE(work_item_id uuid, name text, message_id uuid, reads text)
-  plpgsql volatile; -- body 748c4fd8, comment e1a507a8
+  plpgsql volatile; -- body 847f8090, comment e1a507a8
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text) returns approvals
   sql volatile; -- body 1fecc71f, comment 9abf049e
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
@@ -5950,7 +5950,7 @@ create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_i
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
   plpgsql volatile; -- body 162b4d50, comment e1314bb1
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
-  plpgsql volatile; -- body 4a78dd5c, comment d5aab9a9
+  plpgsql volatile; -- body acd26774, comment d5aab9a9
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text) returns approvals
   sql volatile; -- body eba1fd82, comment 838f507f
 create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_content text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text, p_value json DEFAULT NULL::json, p_code_run jsonb DEFAULT NULL::jsonb) returns void
@@ -5958,23 +5958,23 @@ create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_
 create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns void
   plpgsql volatile; -- body d2b96e33, comment ce4629d6
 create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns json
-  plpgsql volatile; -- body bef89755, comment becfaa56
+  plpgsql volatile; -- body 1b7ccc40, comment becfaa56
 create function trace_due(p_within interval DEFAULT '01:00:00'::interval) returns SETOF uuid
   plpgsql stable; -- body 5da22095, comment d1689790
 create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_is_done boolean DEFAULT false) returns void
   sql volatile; -- body 4aa94d9f, comment 5b565017
 create function trace_take(p_focus_id uuid, p_with_content boolean DEFAULT false) returns json
-  plpgsql volatile; -- body 370bd487, comment 5ccda6d3
+  plpgsql volatile; -- body b3b4d9d2, comment 5ccda6d3
 create function transcript_append(p_project_key text, p_session_id text, p_subpath text, p_entries json, p_uuids text[], p_project text DEFAULT NULL::text, p_summary text DEFAULT NULL::text, p_summary_of integer DEFAULT 0, p_keep_secrets boolean DEFAULT false) returns TABLE(appended integer, last_seq integer, is_stale boolean, summary text)
   plpgsql volatile; -- body 2eabd422, comment 96b87c95
 create function transcript_delete(p_project_key text, p_session_id text, p_subpath text DEFAULT NULL::text) returns integer
-  plpgsql volatile; -- body b9d073ee, comment f159955a
+  plpgsql volatile; -- body a3deb841, comment f159955a
 create function transcript_list(p_project_key text, p_session_id text DEFAULT NULL::text) returns TABLE(session_id text, subpath text, mtime bigint, entry_count integer, summary text)
   sql stable; -- body 40c95a27, comment 7e02538c
 create function transcript_load(p_project_key text, p_session_id text, p_subpath text DEFAULT NULL::text, p_after integer DEFAULT 0, p_limit integer DEFAULT NULL::integer, p_bytes bigint DEFAULT NULL::bigint) returns TABLE(seq integer, entry text)
-  plpgsql stable; -- body 3c9d2d1c, comment b533d1de
+  plpgsql stable; -- body d0e83317, comment b533d1de
 create function transcript_understood(p_project_key text, p_session_id text, p_subpath text, p_seq integer, p_problem text DEFAULT NULL::text) returns TABLE(understood_seq integer, wait_seconds double precision)
-  plpgsql volatile; -- body b28cc309, comment 36d54827
+  plpgsql volatile; -- body de84b8c3, comment 36d54827
 create function transcripts_take(p_age interval DEFAULT '00:00:10'::interval, p_limit integer DEFAULT 10) returns TABLE(project_key text, session_id text, subpath text, project text, submitted_by name)
   plpgsql volatile; -- body b396ea22, comment 80ed931b
 create function turn_ancestry(p_turn_id uuid) returns SETOF turns
@@ -5986,7 +5986,7 @@ create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p
 create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json) returns boolean
   plpgsql volatile; -- body c4cddfe7, comment 7eb5fbd1
 create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 200) returns TABLE(node_id uuid, parent_node_id uuid, kind text, turns integer, last_turn_id uuid, lane integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, work_item_id uuid)
-  plpgsql stable; -- body e7db2a34, comment aab82b5b
+  plpgsql stable; -- body 04f8658d, comment aab82b5b
 create function turn_workspace_set(p_turn_id uuid, p_ref text) returns void
   plpgsql volatile; -- body e5dc2920, comment 17fadbcc
 create function wait_for(p_work_item_id uuid, p_work_item_ids uuid[], p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_claim text DEFAULT NULL::text) returns jsonb
@@ -5998,7 +5998,7 @@ create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric 
 create function work_because(p_turn_id uuid, p_tool_call_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, part text, says text, quote text, parts bigint, tokens bigint, turn_id uuid, call_id uuid, work_item_id uuid, entry_seq integer, person text)
   plpgsql stable; -- body 03afdd1d, comment 39cf8ba9
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c6e30876, comment d49dfcd7
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a0d04d67, comment d49dfcd7
 create function work_chain(p_work_item_id uuid) returns TABLE(n integer, work_item_id uuid, how text, by text, said text, state text, state_reason text, created_at timestamp with time zone, resolved_at timestamp with time zone)
   plpgsql stable; -- body 24d22a6e, comment 00469308
 create function work_changes(p_work_item_id uuid) returns TABLE(item text, focus text, turn text, calls text, approvals text, inbox text, journal text, below text, budgets text, forks text, claims text)
@@ -6010,15 +6010,15 @@ create function work_continue(p_work_item_id uuid, p_content text, p_idempotency
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
   plpgsql volatile; -- body 53041978, comment 8b928246
 create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)
-  plpgsql stable set TimeZone=UTC set bytea_output=hex set extra_float_digits=1; -- body a1870d25, comment a370c5dd
+  plpgsql stable set TimeZone=UTC set bytea_output=hex set extra_float_digits=1; -- body ce9be360, comment a370c5dd
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body e52a8960, comment 63ccd5c0
+  plpgsql volatile; -- body fbb228c6, comment 63ccd5c0
 create function work_gauges() returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 1b009bd2, comment bf45b1a0
 create function work_hours_sum() returns timestamp with time zone
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bef8e1b3, comment 4832e62b
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c4185e55, comment 4832e62b
 create function work_id(p_name text, p_project text DEFAULT NULL::text) returns uuid
   plpgsql stable; -- body 1013a98a, comment 79897fb9
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
@@ -6038,7 +6038,7 @@ create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt
 create function work_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   sql stable; -- body c2897eda, comment 1a93bb21
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 775f7208, comment 2537efcb
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 4ceb8f8d, comment 2537efcb
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 0cffd74d, comment cd61ff4b
 create function work_resume(p_work_item_id uuid) returns work_items
@@ -6050,13 +6050,13 @@ create function work_retry(p_work_item_id uuid, p_content text DEFAULT NULL::tex
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
   plpgsql volatile; -- body 0ab75010, comment bbf8cea9
 create function work_roles_drop() returns SETOF name
-  plpgsql volatile; -- body 36529a21, comment 0de3a380
+  plpgsql volatile; -- body fb00aa98, comment 0de3a380
 create function work_run(p_work_item_id uuid, p_after text DEFAULT NULL::text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 200, p_marks text[] DEFAULT NULL::text[], p_query text DEFAULT NULL::text) returns TABLE("position" text, block_id text, kind text, source_id uuid, happened_at timestamp with time zone, turn_id uuid, who text, name text, status text, mark text, content text, input json, data jsonb)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6f99e7b9, comment 5045881f
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 90f1d39a, comment 5045881f
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
-  plpgsql stable; -- body cd006442, comment 5dad6578
+  plpgsql stable; -- body f76cd9d3, comment 5dad6578
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_result_schema jsonb DEFAULT NULL::jsonb) returns work_items
-  plpgsql volatile; -- body e59aa3ee, comment 5cba9b6b
+  plpgsql volatile; -- body 2c5c4532, comment 5cba9b6b
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
   plpgsql volatile; -- body 45793ffb, comment 2530f0d3
 create function work_totals(p_by text DEFAULT 'total'::text, p_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_step text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns TABLE(at timestamp with time zone, key text, requests bigint, iterations bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, unpriced_requests bigint, request_p50 double precision, request_p95 double precision, first_token_p50 double precision, first_token_p95 double precision, failed_requests bigint, calls bigint, failed_calls bigint, call_seconds double precision, call_p50 double precision, call_p95 double precision, items bigint, completed_items bigint, expired_leases bigint)
@@ -6068,7 +6068,7 @@ create function work_waterfall(p_work_item_id uuid) returns TABLE(n bigint, dept
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
 create function worker_warm_up() returns void
-  plpgsql volatile; -- body 04d886a2, comment b529f27c
+  plpgsql volatile; -- body 86cf7d14, comment b529f27c
 create function workspace_abandon(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body f24690b4, comment e9c19a2d
 create function workspace_bind(p_work_item_id uuid, p_lease uuid, p_daemon text) returns text

@@ -1,5 +1,5 @@
--- What models and tools write is Unicode: a database in another encoding would refuse some of it in the middle of the work, or garble it.
--- The first statement of all, for itself and in ASCII: in such a database the others do not even arrive.
+-- Models and tools write Unicode: a database in another encoding would reject or garble some of it in the middle of the work. This is the first statement
+-- of all, separate and in ASCII: in such a database the others could not even be read.
 
 do $do$
 begin

@@ -1,12 +1,12 @@
--- Citus spreads the tables of a schema over servers, and cannot run a ledger: its planner refuses what an iteration asks, and new shards lack the
--- triggers that keep entries append-only. Asked before anything is made; work_ledger_doctor() asks again of what is distributed later.
+-- Citus spreads a schema's tables over servers, and cannot run a ledger: its planner rejects the queries of an iteration, and new shards lack the triggers
+-- that keep entries append-only. Checked before anything is created; work_ledger_doctor() checks for tables that are distributed later.
 
 do $do$
 declare
   v_schema name := current_schema();
   v_is_distributed boolean := v_schema is null and current_setting('citus.enable_schema_based_sharding', true) = 'on';
 begin
-  -- Its catalogs are there only with Citus; the second since Citus 12.
+  -- These catalogs exist only with Citus; the second since Citus 12.
   if v_schema is not null and to_regclass('pg_catalog.pg_dist_partition') is not null then
     execute 'select exists (select from pg_catalog.pg_dist_partition p join pg_catalog.pg_class c on c.oid = p.logicalrelid where c.relnamespace = $1)'
        into v_is_distributed using quote_ident(v_schema)::regnamespace;

@@ -1,6 +1,6 @@
--- Lists of words that several tables and functions use, each defined only here: a function for checks of arguments, a domain
--- for columns. A domain's check is prepared once per session, a column's in each statement (an insert took 9 µs with the
--- domain, 22 µs with the function in a CHECK, 32 µs with the words in it).
+-- Word lists that several tables and functions use, each defined only here: a function for argument checks, a domain for columns. A domain's check is
+-- prepared once per session, a column's in each statement (an insert took 9 µs with the domain, 22 µs with the function in a CHECK, 32 µs with the words
+-- in it).
 
 create function _ledger_entry_types() returns text[]
   language sql immutable parallel safe
@@ -9,7 +9,7 @@ create function _ledger_entry_types() returns text[]
 create domain ledger_entry_type as text
   constraint entry_type_is_known check (value = 'retraction' or value = any (_ledger_entry_types()));
 
--- From what an agent can know something, the most trusted first.
+-- The sources of an agent's knowledge, most trusted first.
 create function _trust_classes() returns text[]
   language sql immutable parallel safe
   return array['user', 'own_test', 'file', 'other_agent', 'web'];

@@ -1,4 +1,4 @@
--- What is known of each model: its context window, its tokens per character, its prices.
+-- Models: the context window, tokens per character and prices of each.
 
 create table models (
   name text primary key,

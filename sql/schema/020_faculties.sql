@@ -1,4 +1,4 @@
--- Named agent configurations. A changed configuration is a new row; every focus pins the row that it ran with.
+-- Named agent configurations. A changed configuration is a new row; every focus keeps the row that it ran with.
 
 create table faculties (
   content_hash text primary key,

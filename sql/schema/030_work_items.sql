@@ -1,6 +1,5 @@
--- Units of work, in a tree. Everything that is written for an item is ordered by the lock of its fence (031_fences.sql).
--- root_id has no foreign key: its check would write to the root's row for every child that is submitted. Only
--- work_submit() sets it.
+-- Units of work, in a tree. Everything written for an item is serialized by the lock on its fence (031_fences.sql). root_id has no foreign key: its check
+-- would lock the root's row for every child that is submitted. Only work_submit() sets it.
 
 create table work_items (
   id uuid primary key default _uuidv7(),

@@ -1,9 +1,9 @@
--- Who may write for a work item, in a narrow row of its own: what every claim, append and end of an iteration locks and updates, so
--- that work_items changes only when the work does. It never waits for more than one key lookup and has one index, whose columns
--- never change, so that each update stays within its page (HOT). No foreign key: the functions that insert an item insert this row.
--- What is copied from the item (focus_id, attempt, is_child, is_journal, is_over, project) is here so that one statement checks the lease,
--- counts, and returns what a ledger entry needs; trigger fence_follow keeps it the same (api/00_ground/fence.sql).
--- Owner and expiry of a lease are in foci: a heartbeat never waits for whoever holds this row while a slow tool runs.
+-- Fences: who may write for a work item, in a separate narrow row. Every claim, append and end of an iteration locks and updates this row, so that work_items
+-- changes only when the work does. An update costs one key lookup and changes no indexed column, so that it stays within its page (HOT). There is no foreign
+-- key: the functions that insert an item insert this row.
+-- The columns copied from the item (focus_id, attempt, is_child, is_journal, is_over, project) let one statement check the lease, count, and return what
+-- a ledger entry needs; trigger fence_follow keeps them in sync (api/00_ground/fence.sql).
+-- The owner and expiry of a lease are in foci, so that a heartbeat never waits for a transaction that holds this row while a slow tool runs.
 
 create table fences (
   work_item_id uuid primary key,

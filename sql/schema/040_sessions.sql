@@ -1,4 +1,4 @@
--- Stable labels that point to the head of a chain of turns, and the log of every move of the pointer.
+-- Stable labels that point to the head of a chain of turns, and a log of every move of these pointers.
 
 create table sessions (
   label text primary key,

@@ -1,7 +1,7 @@
 -- Attempts at work items (foci), the leases under which workers drive them, and the workers themselves.
--- Foreign keys must not form a cycle: a dump of an extension restores its rows table by table with the keys in place.
--- So foci.session_label and work_items.focus_id have none; both are set only where the row they name is made, and
--- neither sessions nor foci can be deleted (api/00_ground/append_only.sql).
+-- Foreign keys must not form a cycle: a dump of an extension restores its rows table by table, with the keys in place. So foci.session_label and
+-- work_items.focus_id have none. Both are set only where the row that they refer to is created, and neither sessions nor foci can be deleted
+-- (api/00_ground/append_only.sql).
 
 create table workers (
   id text primary key,

@@ -63,7 +63,7 @@ create unique index turns_one_pending on turns (focus_id) where status in ('pend
 create index turns_given_up on turns (focus_id, iteration) where status = 'failed';
 create index turns_parent on turns (parent_turn_id);
 create index turns_work_item on turns (work_item_id, id);
--- Without those that are not answered yet: each answer writes a turn's row, and an entry of each index, anew.
+-- Excludes unanswered turns: each answer rewrites a turn's row, and an entry in each index.
 create index turns_completed on turns (work_item_id, completed_at) where completed_at is not null;
 create index turns_of_others on turns (work_item_id) where focus_id is null or external_id is not null;
 create index turns_of_responses on turns (focus_id, response_id) where external_id is not null;
@@ -145,14 +145,14 @@ create index messages_nudges on messages (turn_id) where metadata ->> 'kind' = '
 create index messages_shown on messages using gin ((context -> 'shown') jsonb_path_ops) where context ? 'shown';
 create index tool_calls_artifact on tool_calls (artifact_hash) where artifact_hash is not null;
 create index tool_calls_work_item on tool_calls (work_item_id, provider_id);
--- Those that another program saved: of any other its message is one of its own turn (view message_files).
+-- Only messages that another program saved: any other call's message belongs to its own turn (view message_files).
 create index tool_calls_message on tool_calls (message_id) where external_id is not null;
--- Not by status: a call that begins changes nothing that an index looks at, so that its row stays within its page (HOT).
+-- Not by status: when a call begins, no indexed column changes, so that its row stays within its page (HOT).
 create index tool_calls_uncertain on tool_calls (work_item_id, created_at desc) where is_error;
 create index tool_calls_open on tool_calls (turn_id) where completed_at is null;
 create index tool_calls_in_flight on tool_calls (created_at) where external_id is not null and completed_at is null;
 create index tool_calls_created on tool_calls (work_item_id, created_at);
--- Who waits for an item; see _awaited_by(). wait_ends_at changes only where a call waits.
+-- The calls that wait for an item; see _awaited_by(). wait_ends_at changes only if a call waits.
 create index tool_calls_awaited on tool_calls using gin ((lower((input -> 'work_item_ids')::text)::jsonb))
   where tool_name in ('await_child_work', 'wait_for') and wait_ends_at is not null and completed_at is null;
 create index tool_calls_claim_awaited on tool_calls (lower(regexp_replace(input ->> 'claim', '^(file:)?(.*/)?', '')))

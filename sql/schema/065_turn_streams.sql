@@ -1,4 +1,4 @@
--- The part of a response that has arrived so far, for those who watch.
+-- The part of a response that has arrived so far, for watchers.
 
 create unlogged table turn_streams (
   turn_id uuid primary key references turns (id),

@@ -1,7 +1,7 @@
--- The ledger: append-only, typed, numbered 1..n without a gap for each work item.
--- No foreign key to work_items: ledger_append() updates the item's fence in the same transaction, which proves that
--- it exists, and the key would cost a fifth of the append rate. What a CHECK would hold, trigger complete_entry does
--- (api/45_ledger/complete_entry.sql): CHECKs are prepared again for each statement, which cost a quarter of an append. Work items cannot be deleted (api/00_ground/append_only.sql).
+-- The ledger: append-only, typed, numbered 1..n without gaps for each work item.
+-- There is no foreign key to work_items: ledger_append() updates the item's fence in the same transaction, which proves that it exists, and the key would
+-- cost a fifth of the append rate. Trigger complete_entry (api/45_ledger/complete_entry.sql) replaces CHECK constraints, which are prepared again for each
+-- statement and cost a quarter of an append. Work items cannot be deleted (api/00_ground/append_only.sql).
 
 create table work_ledger (
   work_item_id uuid not null,

@@ -1,4 +1,4 @@
--- What calls touch: the rules that read it from a call's input, and what they read when each call was stored.
+-- Touches: the rules that determine from a call's input what it touches, and the results, stored with each call.
 
 create table touch_rules (
   tool_name text not null,

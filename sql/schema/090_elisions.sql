@@ -1,5 +1,5 @@
--- Cuts of the context: what was left out, what replaces it and what was expected to be saved. An elision replaces closed
--- blocks by their stubs; a compaction replaces everything before the turns that stay.
+-- Cuts of the context: what was left out, what replaces it and what it was expected to save. An elision replaces closed blocks by their stubs; a compaction
+-- replaces everything before the turns that stay.
 
 create table elisions (
   id uuid primary key default _uuidv7(),

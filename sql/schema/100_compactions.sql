@@ -1,4 +1,4 @@
--- Compactions: cuts made when the context is full, or on request; what each of them cost and freed.
+-- Compactions: cuts made when the context is full or on request, and what each of them cost and freed.
 
 create table compactions (
   turn_id uuid primary key references turns (id),

@@ -1,4 +1,4 @@
--- What waits for an agent: results of its children, messages from people and from other agents. Delivered once, at the next iteration boundary.
+-- Messages that wait for an agent: results of its children, messages from people and from other agents. Delivered once, at the next iteration boundary.
 
 create table inbox (
   id uuid primary key default _uuidv7(),

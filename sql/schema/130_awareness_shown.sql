@@ -1,4 +1,4 @@
--- What each agent was told about the others.
+-- Records what each agent was told about the others.
 
 create table awareness_shown (
   focus_id uuid not null,

@@ -1,4 +1,4 @@
--- Runs of hooks: commands that a faculty names for fixed points of a focus.
+-- Runs of hooks: commands that a faculty specifies for fixed points of a focus.
 
 create table hook_runs (
   id uuid primary key default _uuidv7(),

@@ -1,4 +1,4 @@
--- What work may cost: limits for a work item and everything below it.
+-- Budgets: limits for a work item and everything below it.
 
 create table budgets (
   work_item_id uuid not null references work_items (id),

@@ -1,5 +1,5 @@
--- Journal entries that are stored nowhere else, and the checkpoints that are derived from the whole journal. The rest of
--- the journal is a view over ledger, turns and tool calls (api/90_journal/work_journal.sql).
+-- Journal entries that are stored nowhere else, and checkpoints, which are derived from the whole journal. The rest of the journal is a view over
+-- ledger, turns and tool calls (api/95_views/journal_views.sql).
 
 create table journal_entries (
   id uuid primary key default _uuidv7(),

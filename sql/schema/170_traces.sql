@@ -1,4 +1,4 @@
--- What a trace of the work needs and no other row says: each request to a model, each digest, and what was exported.
+-- Data that traces need and no other row contains: each request to a model, each digest, and what was exported.
 
 create type trace_span as (
   trace_id text,

@@ -1,4 +1,4 @@
--- How far metrics have been taken, and what finds the rows of a short time.
+-- How far metrics have been collected, and indexes that find the rows of a short period.
 
 create table metrics_taken (
   is_only boolean primary key default true,
@@ -7,9 +7,9 @@ create table metrics_taken (
 );
 
 create index turns_answered on turns (completed_at) where completed_at is not null;
--- Only for who asks for all calls of a time: with this predicate nobody else's plan takes it.
+-- For queries that read all calls of a period: with this predicate, no other query's plan uses it.
 create index tool_calls_ended on tool_calls (completed_at) where completed_at > '-infinity';
--- Costs an append next to nothing, and its rows are in the order of time.
+-- A BRIN index costs an append almost nothing, since rows are stored in order of time.
 create index work_ledger_time on work_ledger using brin (created_at) with (pages_per_range = 32, autosummarize = on);
 
 comment on table metrics_taken is 'One row: until when work_metrics_take() has given out what to count; none: nobody counts.';

@@ -1,4 +1,4 @@
--- What each work item has used so far, added up when a turn is answered, so that no view has to read all turns of an item.
+-- The usage of each work item so far, updated when a turn is answered, so that no view has to read all turns of an item.
 
 create table work_usage (
   work_item_id uuid not null,

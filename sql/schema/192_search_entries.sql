@@ -1,8 +1,8 @@
--- The words of what was recorded and said, for ledger_search(): one index over all of it. Filled by triggers, in the transaction
--- that records. Words are not stemmed and none is left out: half of what is recorded are names of files, functions and errors, and
--- not all of the rest is English.
+-- The words of everything that was recorded or said, for ledger_search(): one index over all of it. Triggers fill it in the transaction that records. Words
+-- are
+-- not stemmed and none is left out: half of what is recorded is names of files, functions and errors, and not all of the rest is English.
 
--- Blanks stay as they are: to replace each takes a quarter of the time that the words of a text take.
+-- Spaces stay as they are: replacing each would take a quarter of the time that extracting a text's words takes.
 create function _search_text(p_text text) returns text
   language sql immutable parallel safe
   return regexp_replace(regexp_replace(p_text, '([[:lower:][:digit:]])([[:upper:]])', '\1 \2', 'g'), '[^[:alnum:] ]+', ' ', 'g');

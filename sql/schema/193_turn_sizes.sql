@@ -1,5 +1,5 @@
--- What each request held, by part, added up when its turn is made: from the sums of the turn before it and the exchange since, so
--- that neither storing nor drawing them grows with the conversation. And a way to leap along a conversation.
+-- The size of each request by part, added up when its turn is created: from the sums of the previous turn and the exchange since then, so that neither
+-- storing nor drawing them grows with the conversation. Also has the skip pointers along a conversation.
 
 create table turn_sizes (
   turn_id uuid primary key references turns (id),

@@ -1,4 +1,4 @@
--- What was stored can go: which work was erased, who uses which artifact, and what the ledger erases by itself.
+-- Erasure and retention: which work was erased, which work uses which artifact, and what the ledger erases automatically.
 
 create table erasures (
   work_item_id uuid primary key,
@@ -14,7 +14,7 @@ create table erasures (
   constraint keep_is_known check (keep in ('nothing', 'ledger'))
 );
 
--- A transaction that erases, and only while work_erase() or work_retention_run() runs in it: see _is_erasing().
+-- The transactions that erase; a row exists only while work_erase() or work_retention_run() runs in its transaction: see _is_erasing().
 create table erasing (
   xid xid8 primary key
 );

@@ -1,4 +1,4 @@
--- The database roles that have been given privileges on this ledger, by kind. Empty: only its owner can use it.
+-- The database roles that have been given privileges on this ledger, by kind. If it is empty, only the ledger's owner can use it.
 
 create table ledger_roles (
   kind text primary key,

@@ -1,4 +1,4 @@
--- That something was taken out of what was to be stored; never what it was.
+-- Records that something was removed before it was stored; never what it was.
 
 create table redactions (
   id bigint generated always as identity primary key,

@@ -1,5 +1,5 @@
--- Evidence that nobody changed what was recorded: each turn of a work item is sealed when the next one begins, and the item when
--- it ends. Ledger entries carry their links themselves (070_work_ledger.sql).
+-- Evidence that nobody changed what was recorded: each turn of a work item is sealed when the next one begins, and the item when it ends. Ledger entries have
+-- their links in their own rows (070_work_ledger.sql).
 
 create table seals (
   work_item_id uuid not null,

@@ -1,5 +1,5 @@
--- Rows that are there to be locked: where functions wait for each other over something that has no row of its own. Not advisory locks:
--- any login can take those, and whoever holds one for ever would stop the ledger. A row is locked only by who may update it.
+-- Rows that exist to be locked, where functions have to wait for each other over something that has no row. Advisory locks would not do: any login can
+-- take those, and could stop the ledger by holding one forever. Only roles that may update a row can lock it.
 
 create table locks (
   purpose text,
@@ -7,7 +7,8 @@ create table locks (
   primary key (purpose, place)
 );
 
--- One row where there is one thing to lock; 64 where there is one for each tree, faculty, turn, conversation, claimed thing or connection, which share them by hash.
+-- One row for purposes with a single thing to lock; 64 for those with one thing for each tree, faculty, turn, conversation, claimed thing or connection,
+-- which share the rows by hash.
 insert into locks
 select p, 0 from unnest('{sweep,retention,hint,faculties,projects,abilities,roles,waits}'::text[]) p
 union all

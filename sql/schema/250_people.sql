@@ -1,4 +1,4 @@
--- Who decides in a name of their own: people, each with the hash of a token. approvals and inbox name the person.
+-- People who decide under their own names, each with the hash of a token. approvals and inbox name the person.
 
 create table people (
   id uuid primary key default _uuidv7(),
@@ -11,7 +11,7 @@ create table people (
 
 create unique index people_current on people (name) where revoked_at is null;
 
--- Nobody but its owner reads a row, whatever is granted on all tables.
+-- Only the owner can read rows, even if select on all tables has been granted.
 alter table people enable row level security;
 
 alter table approvals add column person text;

@@ -1,4 +1,4 @@
--- What other ledgers said last. Their words are not this ledger's to keep: none stays for longer than it is told.
+-- The last digests of other ledgers. Their words are not this ledger's to keep: none stays longer than it may be told.
 
 create table linked_digests (
   name text not null,
@@ -9,7 +9,7 @@ create table linked_digests (
   primary key (name, read_as)
 );
 
--- Whoever may read all tables reads nothing here: what was said to one role is not told to another.
+-- Roles that may read all tables read nothing here: what one role was told is not shown to another.
 alter table linked_digests enable row level security;
 
 comment on table linked_digests is 'What each linked ledger said when it answered last, told for an hour where it does not answer; see awareness_digest_linked().';

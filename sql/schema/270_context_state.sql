@@ -1,4 +1,4 @@
--- What functions of a context hand to each other: whose request is next, by which settings, and what it shows.
+-- The type that functions of the context pass to each other: whose request is next, its settings, and what it shows.
 
 create type context_state as (
   item work_items,

@@ -1,4 +1,4 @@
--- What the end of an iteration and the beginning of the next decide by.
+-- The facts that decide how an iteration ends and how the next begins.
 
 create type exchange as (
   turn_id uuid,

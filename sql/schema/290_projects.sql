@@ -1,5 +1,5 @@
--- What is said of projects: other names for them, and settings. A project itself is only a name, in work_items.project: it has a row here
--- if somebody renamed it or set something. So submitting work locks nothing that other work of the project needs.
+-- Other names of projects, and their settings. A project itself is only a name, in work_items.project; it has a row here only if it was renamed or given
+-- settings. So submitting work locks nothing that other work of the project needs.
 
 create table projects (
   name text primary key,

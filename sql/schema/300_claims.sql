@@ -1,4 +1,4 @@
--- What agents and sessions are at work on, so that others keep off or hear of it. A row is there while its work is: it goes with the attempt.
+-- Claims: what agents and sessions are working on, so that others avoid it or are told. A row exists as long as its work does, and goes with the attempt.
 
 create table claims (
   work_item_id uuid not null references work_items (id),

@@ -1,5 +1,5 @@
--- What agents want to be told of: the end of work, a change of a file, a text in what others record. Only who wants to know reads them,
--- when it looks for news: whoever ends work, changes a file or records something does not look here.
+-- Subscriptions of agents: the end of work, a change of a file, a text in what others record. Only the subscriber reads these rows, when it looks for
+-- news; code that ends work, changes files or records something does not read them.
 
 create table subscriptions (
   id uuid primary key default _uuidv7(),

@@ -1,4 +1,4 @@
--- What functions that write a session for another program hand to each other.
+-- The type that functions writing a session for another program pass to each other.
 
 create type export_piece as (
   n bigint,

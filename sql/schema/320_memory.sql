@@ -1,4 +1,4 @@
--- Notes that last: files of a project, which outlive the work that wrote them. Every version of a file is kept; what it says now is its newest.
+-- Notes: files of a project that outlive the work that wrote them. Every version of a file is kept; the newest one is current.
 
 create type memory_hand as (
   project text,

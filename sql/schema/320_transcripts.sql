@@ -1,5 +1,5 @@
--- Transcripts that other programs keep here line by line, to resume from them: what was appended, as it came. What it says is read into
--- turns and calls after the commit, by the importer of recorded runs.
+-- Transcripts that other programs store here line by line, to resume from them: what was appended, as it came. After the commit, the importer of recorded
+-- runs turns them into turns and calls.
 
 create table transcripts (
   id uuid primary key default _uuidv7(),

@@ -1,4 +1,4 @@
--- Which files of other programs were read already, and in which state.
+-- Files of other programs that have been read, and their state.
 
 create table followed_files (
   file_key text not null,

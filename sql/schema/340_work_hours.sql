@@ -1,4 +1,4 @@
--- What was done, added up by the hour: so nobody counts items to know what a day cost, or what is counted at this moment.
+-- Sums of the work done in each hour, so that nobody has to count items to know what a day cost.
 
 create table work_hours (
   began_at timestamptz not null,

@@ -1,4 +1,4 @@
--- What all work of a project or of a faculty may use in a day, and what it used.
+-- Daily budgets: what all work of a project or a faculty may use in a day, and what it has used.
 
 create table daily_budgets (
   scope text not null,

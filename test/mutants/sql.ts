@@ -2352,7 +2352,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'who was woken for a slot and paused before it took it keeps the next asleep',
     file: 'sql/api/40_focus/focus_claim.sql',
-    from: `    free_slot := _slot_wanted(p_item); -- it may have been enqueued for it before it was paused`,
+    from: `    free_slot := _slot_wanted(p_item); -- it may have been enqueued for a slot before it was paused`,
     to: '    null;',
     test: 'test/sql/work_pause/gives_its_slot_back.test.sql',
   },
@@ -2678,7 +2678,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'the turns of an item are joined with the foci of all work',
     file: 'sql/api/95_views/turn_views.sql',
-    from: ' and f.work_item_id = t.work_item_id -- as it always is: the foci of one item are found by the item',
+    from: ' and f.work_item_id = t.work_item_id -- always true, but lets foci be found by their item',
     to: '',
     test: 'test/long/viewCost.test.ts',
     title: 'the turns of one item are joined',

@@ -1,6 +1,5 @@
--- What is recorded is never changed or deleted, except by the functions that erase a whole tree of work
--- (api/80_erasure), which leave a tombstone. Statement triggers, so that they cost nothing per row; always enabled, so
--- that neither a replication role nor a cascade gets past them.
+-- Recorded rows are never changed or deleted, except by the functions that erase a whole tree of work (api/80_erasure), which leave a tombstone.
+-- The triggers are statement triggers, so they cost nothing per row, and always enabled, so neither a replication role nor a cascade bypasses them.
 
 create or replace function _refuse_change()
   returns trigger
@@ -37,7 +36,7 @@ create or replace function _refuse_erasing()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  -- Members of the owner have its rights, and superusers those of everybody: who may become the owner need not do so first.
+  -- Tests membership, not the current role: members of the owner have its rights, and superusers everybody's, without SET ROLE.
   if not pg_has_role(current_user, (select relowner from pg_class where oid = tg_relid), 'usage') then
     raise exception using
       errcode = 'WL007',
@@ -72,7 +71,7 @@ begin
       raise exception using errcode = 'WL007', message = 'a journal entry can be deleted, not changed';
     end if;
   elsif tg_table_name = 'turns' and to_jsonb(new) - '{archived_at,total_tokens}'::text[] = to_jsonb(old) - '{archived_at,total_tokens}'::text[] then
-    null; -- archived, or taken out of the archive; generated columns have no value yet in a before trigger
+    null; -- archived or unarchived; generated columns have no value yet in a before trigger
   elsif old.completed_at is not null then
     raise exception using
       errcode = 'WL007',
@@ -102,7 +101,7 @@ begin
   end loop;
   create or replace trigger refuse_erasing before insert or update or truncate on erasing execute function _refuse_erasing();
   alter table erasing enable always trigger refuse_erasing;
-  -- With these column lists, appends, heartbeats and claims do not fire them.
+  -- Because of these column lists, appends, heartbeats and claims do not fire the triggers.
   create or replace trigger refuse_rewrite before update of state, resolved_at, outcome_data on work_items
     for each row when (old.resolved_at is not null) execute function _refuse_rewrite();
   create or replace trigger refuse_rewrite before update on tool_calls

@@ -1,4 +1,4 @@
--- Checks of arguments, one for each kind, so that a bad one is refused with a clear message and one of our codes.
+-- Argument checks, one for each kind of argument. A bad argument is rejected with a clear message and one of our error codes.
 
 create or replace function _check_key(p_what text, p_key text)
   returns void

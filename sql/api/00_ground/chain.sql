@@ -1,5 +1,5 @@
--- Hashes of what is recorded. Each entry names the one before it by its hash, so that none can be changed, moved or taken out
--- without a trace. Words go into a hash of their own, with a salt: erasing keeps that hash, and the chain stays valid.
+-- Hash chains of recorded rows. Each entry contains the hash of the previous one, so that none can be changed, moved or removed unnoticed.
+-- Words are hashed separately, with a salt: erasing them keeps that hash, and the chain stays valid.
 
 create or replace function _sized(p_text text)
   returns bytea
@@ -42,7 +42,7 @@ create or replace function _entry_hash(p_salt uuid, p_entry work_ledger)
 
 comment on function _entry_hash(uuid, work_ledger) is 'The salted hash of an entry''s words; of an erased one, what it was.';
 
--- Inlined where it is used, as are the functions in it: that an append pays for it decides how it is written.
+-- Written so that PostgreSQL inlines it, and the functions it calls, into the caller: every append pays for it.
 create or replace function _entry_link(p_previous bytea, p_salt uuid, p_entry work_ledger)
   returns bytea
   language sql

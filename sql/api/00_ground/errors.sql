@@ -1,4 +1,4 @@
--- Errors that many functions raise. Every refusal has a clear message and one of our codes (WL...); sql/README.md lists them.
+-- Errors that many functions raise. Every rejection has a clear message and one of our codes (WL...), which sql/README.md lists.
 
 create or replace function _raise_not_found(p_what text, p_id uuid)
   returns void
@@ -23,7 +23,7 @@ create or replace function _raise_invalid(p_message text, p_hint text default nu
 as $$
 begin
   if coalesce(p_hint, '') = '' then
-    raise exception using errcode = 'WL002', message = p_message; -- an empty hint would be shown as an empty line
+    raise exception using errcode = 'WL002', message = p_message; -- an empty hint would be printed as an empty line
   end if;
   raise exception using
     errcode = 'WL002',

@@ -1,5 +1,5 @@
--- The fence: every function that changes a work item locks its fence first, then reads the item in a new statement. Nobody
--- locks work_items: whoever only refers to an item waits for no writer.
+-- The fence: every function that changes a work item locks the item's fence first, then reads the item in a new statement. Nobody locks
+-- work_items, so a transaction that only refers to an item never waits for a writer.
 
 create or replace function _fence(p_work_item_id uuid, p_lease uuid)
   returns work_items
@@ -53,7 +53,7 @@ begin
   if not found then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
-  -- A new statement: it sees what the one who held the lock has committed.
+  -- A new statement, which sees what the previous holder of the lock committed.
   return (select w from work_items w where w.id = p_work_item_id);
 end
 $$;

@@ -1,7 +1,7 @@
--- Secrets that have a form by which they are known: keys of providers, private keys, passwords in addresses and connection strings,
--- tokens. The same expressions as in runtime/secrets/forms.ts. What one of them costs grows with the text and not faster, whatever it is.
+-- Secrets with a recognizable form: providers' keys, private keys, passwords in addresses and connection strings, tokens. The expressions are the
+-- same as in runtime/secrets/forms.ts. Their cost is linear in the length of the text, whatever the text is.
 
--- What every entry pays for, inlined where it is used: a call would cost it a twentieth of an append.
+-- Every entry pays for this, so it is inlined: a function call would cost a twentieth of an append.
 create or replace function _hints_at_secret(p_text text)
   returns boolean
   language sql
@@ -11,9 +11,9 @@ create or replace function _hints_at_secret(p_text text)
 
 comment on function _hints_at_secret(text) is 'Whether a text has a long word, or another sign of a secret. Null for null.';
 
--- It looks at everything that is written. In plpgsql, because inlined into the condition of a trigger it is planned again for each
--- statement, which takes 60 microseconds. A regular expression costs more the more beginnings it has: on 400 characters of English
--- the first takes 2 microseconds and finds little, the second 15.
+-- Runs on everything that is written. It is plpgsql because a SQL function inlined into a trigger's condition is planned again for each statement,
+-- which takes 60 microseconds. The more alternatives a regular expression can begin with, the more it costs: on 400 characters of English, the first
+-- one takes 2 microseconds and matches little, the second takes 15.
 create or replace function _may_hold_secret(p_text text)
   returns boolean
   language plpgsql
@@ -93,7 +93,7 @@ create or replace function _redacted(p_text text)
   language sql
   immutable
   parallel safe
-  -- A connection that meets these two expressions for the first time compiles them for 50 ms.
+  -- The first use of these two expressions on a connection takes 50 ms to compile them.
   return case when _may_hold_secret(p_text)
     then regexp_replace(regexp_replace(p_text collate "C", _secrets_whole(), '[redacted]', 'g'), _secrets_behind(), '\1\2\3\4\5\6\7\8\9[redacted]', 'g')
     else p_text end;

@@ -1,5 +1,5 @@
--- JSON as it is written, read and stored. Requests are text in the form that JSON.stringify writes (no white space, keys in
--- the order given), so that context_at() rebuilds exactly the bytes that were sent.
+-- Writing, reading and storing JSON. Requests are text in the form that JSON.stringify writes (no white space, keys in the given order), so that
+-- context_at() rebuilds exactly the bytes that were sent.
 
 create or replace function _json_compact(p_json json)
   returns text
@@ -71,7 +71,7 @@ begin
     return p_json;
   end if;
   v_json := regexp_replace(v_json, '(?<!\\)((?:\\\\)*)\\u0000', '\1␀', 'g');
-  -- Surrogate pairs are first rewritten with an escape that JSON does not have (\p), then lone surrogates are replaced.
+  -- First protect surrogate pairs with an escape that JSON does not have (\p), then replace lone surrogates.
   v_json := regexp_replace(v_json, '(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})', '\1\\p\2\3', 'g');
   v_json := regexp_replace(v_json, '(?<!\\)((?:\\\\)*)\\u[dD][89a-fA-F][0-9a-fA-F]{2}', '\1\\ufffd', 'g');
   return regexp_replace(v_json, '(?<!\\)((?:\\\\)*)\\p(.{4})(.{4})', '\1\\u\2\\u\3', 'g')::json;

@@ -1,4 +1,4 @@
--- The public functions, grouped by whom they serve. One list, for the help in psql, the manual and the grants.
+-- The public functions, grouped by their users. The help in psql, the manual and the grants all come from this one list.
 
 create or replace function _public_functions()
   returns table (serves text, subject text, name text, roles text[])

@@ -1,5 +1,5 @@
--- Locks on what has no row of its own, until the transaction ends: rows of table locks, which nobody locks but who may update them, the
--- ledger's owner. They write no new version of the row.
+-- Locks on things that have no row, held until the transaction ends. They lock rows of table locks, which only the ledger's owner may
+-- update; no new version of the row is written.
 
 create or replace function _lock(p_purpose text, p_key text default null)
   returns void

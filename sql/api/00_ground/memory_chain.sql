@@ -1,4 +1,4 @@
--- The chain of a file of notes: each version names the one before it by its hash. Words go into a hash of their own, which stays if they are erased.
+-- The hash chain of a notes file: each version contains the hash of the previous one. Words are hashed separately; that hash stays when they are erased.
 
 create or replace function _memory_words(p_version memory_versions)
   returns bytea
@@ -30,12 +30,12 @@ as $$
 declare
   v_file memory_files := (select f from memory_files f where f.id = new.file_id);
 begin
-  -- A dump may bring versions before their file, and replication before the file knows of them.
+  -- A dump may restore versions before their file, and replication may bring them before the file's row counts them.
   if new.version not between 1 and coalesce(v_file.version, new.version) and not _is_replicating() then
     raise exception using errcode = 'WL002', message = format('version %s of a file of notes does not come next', new.version),
       hint = 'memory_command() and memory_write() number versions.';
   end if;
-  -- What is restored brings its link. The name of this trigger comes after that of redact: what is hashed is what is stored.
+  -- A restored row brings its own link. This trigger's name sorts after redact, so it hashes what is stored.
   if new.link = '' then
     new.salt := case when v_file.is_chained then gen_random_uuid() end;
     new.link := case when v_file.is_chained then

@@ -1,6 +1,6 @@
--- A ledger that moves to another server ("work-ledger move"): its rows come there by logical replication, and at no moment may more
--- than one of the two be written. Triggers refuse_moved, which only that command makes and drops, are on every table of the side that
--- may not be: until the move is over of the target, from then on of the source.
+-- Moving a ledger to another server ("work-ledger move"). Its rows get there by logical replication, and at most one of the two ledgers
+-- may be written to at any time. Triggers named refuse_moved, which only that command creates and drops, are on every table of the side that must
+-- not be written to: the target until the move is final, the source afterwards.
 
 create or replace function _is_replicating()
   returns boolean

@@ -1,10 +1,10 @@
--- Notifications. Each carries only an id, and the listener reads the rows again. They may be lost: a listener polls, too.
+-- Notifications. Each contains only an id; the listener reads the rows again. They may get lost, so listeners poll as well.
 --   work_item_completed   a work item reached a final state; payload: its id
 --   work_approval_requested  a tool call waits for approval; payload: its id
 --   work_lease_revoked    a person's action revoked a lease; payload: focus_id/lease_generation
 --   work_journal          an entry was logged to a work item's journal; payload: the work item's id
---   work_ledger           entries were appended to a watched work item; payload: its id. At most ten times a second, in any case
---                         once: read again 200 ms and 1.2 s later, too, for entries that came without one
+--   work_ledger           entries were appended to a watched work item; payload: its id. Sent at most ten times a second, but at
+--                         least once: read again after 200 ms and 1.2 s as well, for entries that came without one
 --   work_activity         a watched work item has something new to show in work_activity(); payload: its id
 --   work_watched          someone began to watch a work item or renewed the watch; payload: its id
 

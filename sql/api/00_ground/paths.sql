@@ -1,4 +1,4 @@
--- Paths as agents name them, made comparable.
+-- Normalizes paths given by agents, so that they can be compared.
 
 create or replace function _path_clean(p_path text)
   returns text

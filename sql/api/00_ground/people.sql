@@ -1,5 +1,5 @@
--- In whose name a session acts. A role says what may be done; a person is who did it. Two settings of a session or a transaction
--- name one, and both are verified here each time that a name is written, since everybody can set them.
+-- The person in whose name a session acts. The role determines what the session may do; the person says who did it. Two settings of a session
+-- or a transaction name the person. Since anybody can set them, they are verified here each time a name is written.
 
 create or replace function person_add(p_name text)
   returns table (name text, token text)
@@ -27,7 +27,7 @@ $$;
 comment on function person_add(text) is
   'Adds a person, and returns the name and a token, which is shown this once: only its hash is stored. Whoever has the token acts in that name, with the privileges of the role that is logged in: on the console, or see person_current(). Raises WL002, WL006 (the name has a valid token).';
 
--- Volatile, as all that read people: only what is volatile runs with its owner's privileges where there are roles.
+-- Volatile, like everything that reads people: if there are roles, only volatile functions run with the owner's privileges.
 create or replace function person_list()
   returns table (name text, created_at timestamptz, revoked_at timestamptz)
   language sql
@@ -87,7 +87,7 @@ declare
   v_name text;
 begin
   if v_token is not null then
-    -- Hashes of hashes are compared: how long that takes tells nothing of a token.
+    -- Compares hashes, so that timing reveals nothing about a token.
     select name into v_name from people where v_token ~ '^[0-9a-f]{64}$' and token_hash = sha256(decode(v_token, 'hex')) and revoked_at is null;
     if not found then
       raise exception using
@@ -130,7 +130,7 @@ create or replace function _check_person(p_name text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  -- Two headers of a proxy arrive as one with a comma.
+  -- A proxy's two headers arrive as one, joined by a comma.
   if coalesce(p_name, '') = '' or p_name <> _spaced(p_name) or char_length(p_name) > 100 or strpos(p_name, ',') > 0 then
     perform _raise_invalid(format('"%s" cannot be the name of a person', _one_line(p_name, 60)),
       'At most 100 characters in a line, without commas, invisible characters and spaces at its ends.');

@@ -1,5 +1,5 @@
--- Projects: names of where work is. Items keep the name that they were submitted with; what it is called today is looked up, so that a
--- project is renamed, or becomes one with another, without a change to any item.
+-- Projects: names for where work is. Items keep the name they were submitted with, and the current name is looked up. So a project can be
+-- renamed, or merged into another, without changing any item.
 
 create or replace function _project_now(p_project text)
   returns text

@@ -1,6 +1,5 @@
--- Secrets that have a form by which they are known (forms_of_secrets.sql) leave every row before it is written, whoever writes it:
--- [redacted] stands in their place. Values that only the worker knows never come here: the
--- runtime takes them out (runtime/secrets). What a model thought keeps its bytes, because it is signed.
+-- Secrets with a recognizable form (forms_of_secrets.sql) are replaced by [redacted] in every row before it is written, whoever writes it. Values
+-- that only the worker knows never get here: the runtime removes them (runtime/secrets). A model's thinking keeps its bytes, because it is signed.
 
 create or replace function _redacted_blocks(p_blocks json)
   returns text
@@ -88,7 +87,7 @@ begin
   if not _redacts(p_row) then
     return null;
   end if;
-  -- A column as JSON text, whatever its type: what a json column holds keeps its bytes.
+  -- The column as JSON text, whatever its type, so that the contents of json columns keep their bytes.
   foreach v_column in array p_columns loop
     v_before := (p_row -> v_column)::text;
     v_after := case when v_column like '%content' and json_typeof(p_row -> v_column) = 'array' then _redacted_blocks(p_row -> v_column)
@@ -126,8 +125,8 @@ $$;
 
 comment on function _redact_row() is 'Trigger: takes secrets out of the columns that are its arguments.';
 
--- What every iteration writes has triggers without a condition, which would be prepared anew for each statement: that alone would cost
--- a tenth of an append. They look only at what is new, once.
+-- The triggers on tables that every iteration writes to have no WHEN condition: it would be prepared again for each statement, which alone would
+-- cost a tenth of an append. They check only what is new, all at once.
 create or replace function _redact_message()
   returns trigger
   language plpgsql
@@ -151,7 +150,7 @@ create or replace function _redact_call()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  -- In one look: each builds its automaton anew. Where the texts meet nothing can be missed, since each stays whole.
+  -- One check for all texts, since each check builds the automaton again. Joining them hides no secret: each text is still whole.
   if _may_hold_secret(concat_ws(' ',
        case when new.tool_name is distinct from old.tool_name then new.tool_name end,
        case when new.provider_id is distinct from old.provider_id then new.provider_id end,
@@ -204,7 +203,7 @@ begin
       ('work_checkpoints', 'summary completed_tasks key_decisions current_state files_modified pending_actions', null), ('message_lints', 'message', null),
       ('models', 'cooldown_reason', null), ('claims', 'key place why', null), ('subscriptions', 'target', null),
       ('memory_versions', 'content why', null)) t(name, columns, own) loop
-    -- Only rows that may hold a secret are taken apart.
+    -- A WHEN condition picks the rows that may contain a secret; only those are processed.
     execute format('create or replace trigger redact before insert or update of %s on %I for each row %s execute function %I(%s)',
       (select string_agg(quote_ident(c), ', ') from unnest(v_columns) c), v_table,
       case when v_own is null

@@ -1,5 +1,5 @@
--- The shape of an answer: a part of JSON Schema that SQL checks completely. A keyword that is not of it is refused, so that nothing is
--- silently unchecked.
+-- Schemas for results: the part of JSON Schema that SQL can check completely. Keywords outside of it are rejected, so that nothing
+-- goes unchecked silently.
 
 create or replace function _result_schema_problems(p_schema jsonb, p_at text default 'result_schema')
   returns setof text
@@ -26,7 +26,7 @@ begin
   for v_key, v_value in select key, value from jsonb_each(p_schema) order by key loop
     v_kind := jsonb_typeof(v_value);
     if v_key in ('title', 'description', 'default', 'examples', '$schema', '$id', '$comment') then
-      continue; -- they say something and check nothing
+      continue; -- annotations, which check nothing
     elsif v_key = 'type' then
       if v_value = '[]' or v_kind not in ('string', 'array') or exists (
         select from jsonb_array_elements(case v_kind when 'array' then v_value else jsonb_build_array(v_value) end) t

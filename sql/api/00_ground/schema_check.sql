@@ -1,4 +1,4 @@
--- Values checked against a JSON Schema: fully where the database has a JavaScript engine, otherwise as far as SQL can.
+-- Checks values against a JSON Schema: completely if the database has a JavaScript engine, otherwise as far as SQL can.
 
 create or replace function _schema_check(p_what text, p_schema jsonb, p_value jsonb)
   returns void
@@ -58,7 +58,7 @@ begin
   if p_schema -> 'enum' is not null and not p_schema -> 'enum' @> jsonb_build_array(p_value) then
     perform _raise_invalid(format('%s must be one of %s', p_what, p_schema -> 'enum'));
   end if;
-  -- Numbers in jsonb compare as numbers, of any size.
+  -- jsonb compares numbers as numbers, whatever their size.
   if jsonb_typeof(p_value) = 'number'
     and (jsonb_typeof(v_least) = 'number' and p_value < v_least or jsonb_typeof(v_most) = 'number' and p_value > v_most) then
     perform _raise_invalid(

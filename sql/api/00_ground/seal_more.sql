@@ -1,7 +1,7 @@
--- What a seal stands for besides a turn or an item: who decided on its calls, how its attempts ended, which artifacts belong to it. Names,
--- times and states are hashed as they are, words with the item's salt and apart (seals.words): what is erased leaves that hash behind.
--- All of it is final when it is sealed: a turn once its calls are over, an item with its end. What an item needs is no part of the query
--- that a turn, sealed in each iteration, would start.
+-- Further contents of a seal, in addition to its turn or item: the decisions on the turn's calls, how the item's attempts ended, which artifacts belong to it.
+-- Names, times and states are hashed as they are. Words are hashed separately with the item's salt (seals.words), so that the hash survives
+-- erasure. All of it is final when it is sealed: a turn's once its calls are over, an item's once the item has ended. The parts for items are kept out
+-- of the query for turns, since a turn is sealed in each iteration.
 
 create or replace function _sealed_facts(p_seal seals)
   returns text
@@ -21,14 +21,14 @@ begin
   end if;
   return (
       select row(w.faculty, w.priority, w.depth, w.attempts, w.max_attempts, extract(epoch from w.started_at), w.ledger_epoch, w.spawn_tool_call_id)::text
-          -- Where nothing is said, nothing is added: what was sealed before there was this stays as it was.
+          -- Absent values add nothing, so that seals made before these columns existed stay valid.
           || case when num_nonnulls(w.continues_id, w.continued_by, w.continued_with) > 0
                   then row(w.continues_id, w.continued_by, w.continued_with)::text else '' end
           || coalesce(string_agg(row(
                f.id, f.attempt, f.faculty, f.faculty_hash, f.session_label, f.iteration, f.lease_generation, f.outcome, f.awaited_by,
                extract(epoch from f.created_at), extract(epoch from f.ended_at))::text, '' order by f.attempt), '')
         from work_items w
-        -- An import adds to its one attempt, which no worker ever drove, after its end.
+        -- An import adds to its only attempt, which no worker ever ran, after that has ended.
         left join foci f on f.work_item_id = w.id and f.lease_generation > 0
        where w.id = p_seal.work_item_id
        group by w.id);

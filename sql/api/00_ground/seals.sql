@@ -1,5 +1,5 @@
--- The chain of a work item's turns: each is sealed when the next one begins, all that is left when the item ends, and then the item.
--- A seal also names the newest entry of the ledger, so that both chains hold each other.
+-- The hash chain of a work item's turns. Each turn is sealed when the next one begins. When the item ends, the remaining turns are sealed, and then the
+-- item. A seal also contains the hash of the ledger's newest entry, which links the two chains.
 
 create or replace function _message_hash(p_salt uuid, p_message messages)
   returns bytea
@@ -99,7 +99,7 @@ begin
   v_seal.message_count := p_message_count;
   v_seal.call_count := p_call_count;
   v_seal.created_at := _now();
-  -- The newest entry as _complete_entry() looks for it.
+  -- Finds the newest entry the same way as _complete_entry().
   select f.salt, f.ledger_count,
          (select l.link from work_ledger l where l.work_item_id = f.work_item_id and l.seq <= f.ledger_count order by l.seq desc limit 1),
          s.n, s.link
@@ -131,7 +131,7 @@ begin
     v_hash := (select _turn_hash(p_salt, t, p_seal.message_count, p_seal.call_count) from turns t where t.id = p_seal.turn_id);
   end if;
   if p_seal.words is null then
-    return v_hash; -- a seal of an earlier version stands for less
+    return v_hash; -- a seal made by an earlier version covers less
   end if;
   return sha256(v_hash || sha256(convert_to(coalesce(_sealed_facts(p_seal), ''), 'UTF8')));
 end
@@ -166,7 +166,7 @@ as $$
 begin
   perform _seal(f.work_item_id, u.turn_id, u.message_count, u.call_count)
      from fences f
-    -- From the newest sealed turn on, to which an import may have added: what this costs does not grow with the conversation.
+    -- Starts at the newest sealed turn, to which an import may have added, so the cost does not grow with the conversation.
      left join lateral (
        select turn_id from seals where work_item_id = f.work_item_id and turn_id is not null and not p_is_over order by n desc limit 1) s on true
     cross join lateral _turns_unsealed(f.work_item_id, s.turn_id) u
@@ -187,7 +187,7 @@ begin
     return;
   end if;
   perform _turns_seal(p_item.id, true);
-  -- What a task of Agent OS says can change after its end.
+  -- A task of Agent OS can still change after its end.
   perform _seal(p_item.id, null, 0, 0) where p_item.work_type <> 'ldg:task';
 end
 $$;

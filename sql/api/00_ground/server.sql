@@ -1,4 +1,4 @@
--- What depends on the major version of the server. "work-ledger install" runs this again where a ledger has come to another one.
+-- Definitions that depend on the server's major version. "work-ledger install" runs this again if the ledger is now on another one.
 
 do $do$
 begin
@@ -7,8 +7,8 @@ begin
       language sql volatile
       return pg_catalog.uuidv7();
   else
-    -- A random UUID whose first 64 bits are replaced by the milliseconds, the version and, as in PostgreSQL 18, the
-    -- fraction of the millisecond in 12 bits: ids made later in a transaction sort later.
+    -- A random UUID whose first 64 bits are replaced by the milliseconds, the version and, as in PostgreSQL 18, 12 bits for the fraction of the
+    -- millisecond: ids created later in a transaction sort later.
     create or replace function _uuidv7() returns uuid
       language sql volatile
       return (

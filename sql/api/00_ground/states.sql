@@ -1,5 +1,5 @@
--- The states of a work item: what they mean, who moves an item from which to which, and what a state brings with it.
--- docs/states.md is made of it.
+-- The states of a work item: what they mean, which function moves an item between which states, and what else a change of state changes.
+-- docs/states.md is generated from this.
 
 create or replace function _work_states()
   returns table (state text, is_final boolean, says text)
@@ -103,7 +103,7 @@ begin
     return p_item;
   end if;
   with ended as (
-    -- An attempt that ends or stops lets go of what it claimed; so does a session that ends or is paused.
+    -- An attempt releases its claims when it ends or stops, and so does a session that ends or is paused.
     delete from claims c
      where c.work_item_id = p_item.id and (v_is_final or p_item.state = 'paused' or c.focus_id is distinct from p_item.focus_id)
   )

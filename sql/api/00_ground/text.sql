@@ -1,4 +1,4 @@
--- Text from agents and tools, made safe to list: no text can forge the structure around it.
+-- Makes text from agents and tools safe to list: no text can imitate the structure around it.
 
 create or replace function _indent(p_text text, p_prefix text)
   returns text
@@ -51,9 +51,8 @@ create or replace function _spaced(p_text text)
   language sql
   immutable
   parallel safe
-  -- Invisible characters: soft hyphen, joiners, directional marks, fillers (also Hangul), variation selectors, tags; and blanks that do not break, which
-  -- are white space to some servers only. A single space,
-  -- as between words, does not match: replacing it by itself would take most of the time.
+  -- Invisible characters (soft hyphen, joiners, directional marks, fillers including Hangul, variation selectors, tags) and no-break spaces,
+  -- which only some servers treat as white space. A single space, as between words, does not match: replacing each with itself would take most of the time.
   return btrim(regexp_replace(
     p_text,
     ' ?(?:[^\S ]|[\x01-\x1F\x7F-\xA0\u00AD\u034F\u061C\u115F\u1160\u180B-\u180F'
@@ -107,7 +106,7 @@ begin
   loop
     v_capped := left(p_text, v_keep) || format(E'\n\n[engine: %s characters left out here]\n\n', v_chars - 2 * v_keep) || right(p_text, v_keep);
     exit when octet_length(v_capped) <= p_max_bytes or v_keep = 0;
-    v_keep := v_keep * 9 / 10; -- head and tail have more bytes per character than the rest
+    v_keep := v_keep * 9 / 10; -- head and tail have more bytes per character than the middle
   end loop;
   return v_capped;
 end

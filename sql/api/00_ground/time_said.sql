@@ -1,4 +1,4 @@
--- A time in a sentence, the same whoever asks: sessions have time zones of their own, and a sentence is passed on.
+-- Formats a time for a sentence, always in UTC: sessions have different time zones, and sentences are passed on.
 
 create or replace function _time_said(p_at timestamptz)
   returns text

@@ -1,5 +1,5 @@
--- Invariants of the tree of turns, whatever writes it. Deferred, so that a function may write in any order. The check of a
--- session's head runs on updates only: a dump restores session_history after sessions.
+-- Invariants of the tree of turns, whoever writes it. The triggers are deferred, so that a function may write in any order. A session's head is
+-- checked on updates only, since a dump restores session_history after sessions.
 
 create or replace function _check_turn()
   returns trigger
@@ -10,7 +10,7 @@ declare
   v_depth integer;
   v_has_open boolean;
 begin
-  -- The COPY of a dump restores compactions after turns.
+  -- When a dump is restored, COPY loads compactions after turns.
   if new.turn_type = 'compaction' and new.status = 'completed' and (tg_op = 'UPDATE' or current_query() !~* '^\s*copy\s') then
     if not exists (select from compactions where turn_id = new.id) then
       raise exception using errcode = 'WL007', message = format('compaction turn %s has no row in compactions', new.id);

@@ -1,4 +1,4 @@
--- What this ledger is: its version, its sources, its schema; and which programs it serves.
+-- The ledger's version, sources and schema, and which programs it serves.
 
 create or replace function work_ledger_version()
   returns text
@@ -19,7 +19,7 @@ create or replace function work_ledger_build()
 comment on function work_ledger_build() is
   'Digests of the sources from which the ledger was installed: of the tables and, after a slash, of the functions. A program compares them with its own before it works, since the sources of a version under development change while its number does not.';
 
--- Raised by a change with which older programs cannot work.
+-- Raise this with each change that older programs cannot work with.
 create or replace function _oldest_program()
   returns text
   language sql

@@ -1,4 +1,4 @@
--- Who may write to whose work: who submitted it, and who may write to the work of everybody; a tool only under the lease of its item.
+-- Decides who may write to which work: its submitter, and those who may write to all work. A tool may write only under the lease of its item.
 
 create or replace function _check_submitter(p_work_item_id uuid)
   returns void
@@ -57,8 +57,8 @@ as $$
 declare
   v_stack text;
 begin
-  -- A setting could be changed by the tool; what called what cannot. A stack that only looks so has fewer rights, not more. Names are quoted in
-  -- it where quote_all_identifiers was on when the session ran its first tool.
+  -- Checks the call stack, since a tool could change a setting but not the stack. A stack that merely looks like a tool's has fewer rights, not
+  -- more. The names are quoted if quote_all_identifiers was on when the session ran its first tool.
   get diagnostics v_stack = pg_context;
   return strpos(replace(v_stack, '"', ''), '_tool_run(text,text,jsonb)') > 0 and exists (select from ledger_roles);
 end

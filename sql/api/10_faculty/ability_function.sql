@@ -1,4 +1,4 @@
--- The SQL functions of users that implement abilities: which ones can, where they find what they name, and what they lack to run.
+-- Users' SQL functions that implement abilities: which functions qualify, how they resolve names, and what they lack to run.
 
 create or replace function _ability_function(p_function regprocedure)
   returns text
@@ -49,7 +49,7 @@ create or replace function _ability_path(p_schemas name[])
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- Who may create something in a schema of the path decides what an unqualified name there means.
+  -- A role that may create objects in a schema of the path decides what an unqualified name means there.
   select coalesce(array_agg(n.nspname order by s.n), '{}')
     from unnest(p_schemas) with ordinality as s(name, n)
     join pg_namespace n on n.nspname = s.name

@@ -1,4 +1,4 @@
--- What can be called: tools that agents are offered, and what a call of each of them touches.
+-- The registry of what can be called: the tools that agents are offered, and what each call touches.
 
 create or replace function ability_register(
     p_name text,
@@ -39,7 +39,7 @@ begin
   end;
   perform _check_word('an effect', p_effect, '{pure,idempotent,unsafe}'), _check_word('a risk', p_risk, '{safe,moderate,dangerous}'),
           _check_word('a source', coalesce(p_source, 'web'), '{none,own_test,file,other_agent,web}');
-  perform _lock('abilities'); -- several workers start at once
+  perform _lock('abilities'); -- several workers may start at once
   select * into v_ability from abilities where tool_name = _tool_name(p_name);
   if v_ability.is_builtin then
     perform _raise_invalid(format('ability "%s" belongs to Work Ledger', v_ability.name), 'Choose another name.');
@@ -102,7 +102,7 @@ begin
     v_rules := v_rules || _touch_rule(p_ability, v_touch::jsonb, cardinality(v_rules));
   end loop;
   if json_typeof(p_touches) = 'array' and cardinality(v_rules) = 0 then
-    -- Finds nothing, and replaces all other rules for the name.
+    -- A rule that finds nothing, and replaces all other rules for the name.
     v_rules := array[row(v_name, false, 0, '$ ? (1 == 2)', 'name', 'path', 'read', false)::touch_rules];
   end if;
   if v_rules::text is distinct from (select coalesce(array_agg(r order by r.position), '{}')::text

@@ -1,5 +1,5 @@
--- Which faculty takes an item: one of its project, else one of the ledger's, never one of another project. Two faculties may have one name;
--- what holds something for a faculty, such as its slots, calls it by its reference.
+-- Decides which faculty an item goes to: one of its project, otherwise one of the ledger's, never one of another project. Two faculties may have the same
+-- name, so everything that belongs to a faculty, such as its slots, refers to it by its reference.
 
 create or replace function _takes(p_this faculties, p_faculty text, p_work_type text)
   returns boolean

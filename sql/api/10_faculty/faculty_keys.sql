@@ -1,5 +1,5 @@
--- The keys of a faculty, in the order in which people read them. The only list: defaults, checks, the view, the table in
--- docs/faculty.md and the runtime's knowledge of commands come from here.
+-- The keys of a faculty, in the order in which people read them. This is the only list: defaults, checks, the view, the table in docs/faculty.md and what
+-- the runtime knows about commands come from it.
 
 create or replace function _faculty_keys()
   returns table (path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
@@ -177,7 +177,7 @@ $$;
 
 comment on function _faculty_complete(jsonb) is 'A valid configuration completed to all keys: a key not given, or null, gets its default; null: no default.';
 
--- In plpgsql, whose plan keeps the constant for the session: making it takes 2 ms.
+-- In plpgsql, because its plan keeps the constant for the session: building it takes 2 ms.
 create or replace function _faculty_defaults()
   returns jsonb
   language plpgsql

@@ -1,4 +1,4 @@
--- What is wrong with the configuration of a faculty, by _faculty_keys(): all problems at once, in sentences for people.
+-- Checks a faculty's configuration against _faculty_keys(), and reports all problems at once, in sentences for people.
 
 create or replace function _edit_distance(p_a text, p_b text)
   returns integer
@@ -36,7 +36,7 @@ create or replace function _nearest(p_word text, p_words text[])
   immutable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- At most a third of the characters may differ; words too short or too long for that are not compared.
+  -- At most a third of the characters may differ; words that are too short or too long for that are not compared.
   select w.word
     from unnest(p_words) as w(word)
     cross join lateral (select greatest(char_length(p_word) / 3, 1)) as l(most)
@@ -103,7 +103,7 @@ begin
   if v_must is null then
     return null;
   end if;
-  -- Where a name or an address is asked for, people also paste the key itself: that is not repeated.
+  -- Where a name or an address is expected, people sometimes paste the secret itself, so it is not repeated.
   return format('must be %s', v_must) || case when p_type not in ('address', 'variable') then ', not ' || _value_text(p_value) else '' end
     || coalesce('; did you mean "' || _nearest(case jsonb_typeof(p_value) when 'string' then v_text end, p_choices) || '"?', '');
 end

@@ -1,4 +1,4 @@
--- Saving a faculty: the TOML of the design, as jsonb with every key present.
+-- Saves a faculty: the design's TOML, as jsonb with every key present.
 
 create or replace function _faculty_check(p_config jsonb)
   returns void
@@ -37,7 +37,7 @@ begin
   v_hash := _content_hash(v_config::text);
 
   perform _lock('faculties');
-  v_project := _project_check(nullif(v_config ->> 'project', '')); -- below the lock: whoever renames a project has it, too
+  v_project := _project_check(nullif(v_config ->> 'project', '')); -- under the lock, which renaming a project takes as well
   update faculties set is_current = false
    where name = v_config ->> 'name' and project is not distinct from v_project and is_current and content_hash <> v_hash;
   insert into faculties (content_hash, name, config, saved_by, project)

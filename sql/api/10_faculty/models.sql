@@ -1,5 +1,5 @@
--- Context windows, token estimates and prices of models. No tokenizer: the provider's reports are the truth; between two
--- reports, tokens are estimated by a ratio learned from them.
+-- Context windows, token estimates and prices of models. There is no tokenizer: the provider's counts are the truth, and between two counts tokens are
+-- estimated by a ratio learned from them.
 
 create or replace function model_save(
     p_name text,
@@ -149,13 +149,13 @@ as $$
 declare
   v_named text[] := coalesce(
     regexp_match(p_model, 'claude-([a-z]+)-(\d{1,2})(?:-(\d{1,2}))?(?!\d)', 'i'),
-    (select array[m[3], m[1], m[2]] from regexp_match(p_model, 'claude-(\d)(?:-(\d))?-([a-z]+)', 'i') m)); -- claude-3-7-sonnet
+    (select array[m[3], m[1], m[2]] from regexp_match(p_model, 'claude-(\d)(?:-(\d))?-([a-z]+)', 'i') m)); -- older names, such as claude-3-7-sonnet
   v_line text := lower(v_named[1]);
   v_version numeric := v_named[2]::numeric + coalesce(v_named[3]::numeric, 0) / 100;
   v_is_large boolean := v_line in ('fable', 'mythos');
 begin
   if v_version is null then
-    return null; -- another provider's, or one that its name does not tell
+    return null; -- another provider's, or a version that its name does not show
   end if;
   return jsonb_build_object(
     'thinking', case
@@ -170,7 +170,7 @@ begin
       when v_version < 4.06 then '["low", "medium", "high"]'
       when v_version < 4.07 then '["low", "medium", "high", "max"]'
       else '["low", "medium", "high", "xhigh", "max"]' end,
-    -- Without thinking the newer ones refuse the highest levels.
+    -- Without thinking, newer models reject the highest levels.
     'effort_off', case when v_version >= 5 then '["low", "medium", "high"]'::jsonb else '["low", "medium", "high", "xhigh", "max"]' end,
     'sampling', case when v_version < 4.01 then 'both' when v_version < 4.07 then 'one' else 'none' end,
     'cache_ttl', '["5m", "1h"]'::jsonb,

@@ -1,4 +1,4 @@
--- What the engine tells every agent about its ledger, its context and its tools.
+-- The engine's own prompt for every agent, about its ledger, its context and its tools.
 
 create or replace function _engine_prompt(p_tools text[], p_awareness boolean default true)
   returns text

@@ -1,4 +1,4 @@
--- The part of a request that is the same for all turns of a faculty: model, system prompt, tools. Stored once, by its hash.
+-- The part of a request that is the same for all turns of a faculty: model, system prompt, tools. Stored once, by hash.
 
 create or replace function _turn_config(p_focus foci, p_config jsonb, p_model text default null, p_thinks boolean default true)
   returns text
@@ -10,7 +10,7 @@ declare
   v_config text := _config_of(p_focus, p_config, p_model, p_thinks);
   v_hash text := _content_hash(v_config);
 begin
-  -- Looked for first: a row that is there already would have all its hashes computed again.
+  -- Check first: inserting a row that already exists would compute all its generated columns again.
   insert into turn_configs (content_hash, config)
   select v_hash, v_config::json where not exists (select from turn_configs where content_hash = v_hash)
   on conflict do nothing;
@@ -46,8 +46,8 @@ begin
     from (select a.*, row_number() over () as n from _toolset(p_config) a) a;
   v_engine := _engine_prompt(v_names, (p_config -> 'awareness' ->> 'enabled')::boolean);
   v_own := nullif(btrim(coalesce(p_config -> 'engage' ->> 'system_prompt', ''), E' \t\r\n'), '');
-  -- Cache breakpoints: one here at the end of the system prompt; one at the end of the last message, by the top-level
-  -- cache_control, so that the messages themselves do not change from one request to the next.
+  -- Cache breakpoints: one here, at the end of the system prompt; one at the end of the last message, set by the top-level cache_control, so that the
+  -- messages themselves do not change from one request to the next.
   return '{"model":' || to_json(v_model)::text
     || ',"max_tokens":' || p_focus.max_tokens
     || ',"cache_control":' || v_cache
@@ -92,7 +92,7 @@ begin
     ',"top_p":' || (p_engage ->> 'top_p'),
     case
       when v_choice in ('auto', 'any', 'none') then ',"tool_choice":{"type":"' || v_choice || '"}'
-      -- A tool that nobody has registered is not offered, and cannot be asked for.
+      -- A tool that is not registered is not offered, and cannot be required.
       when v_choice = any (p_tools) then ',"tool_choice":{"type":"tool","name":' || to_json(_tool_name(v_choice))::text || '}'
     end,
     ',"service_tier":"' || (p_engage ->> 'service_tier') || '"',

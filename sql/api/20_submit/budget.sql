@@ -1,6 +1,6 @@
--- Budgets: what an item and everything below it may use together. A model call is reserved in the budgets of its item and
--- all ancestors before it is made, and settled by what the provider counted, so that no number of children can overspend.
--- Here they are set and shown; budget_reserve.sql and budget_charge.sql have the rest.
+-- Budgets: what an item and everything below it may use together. Before a model call is made, its cost is reserved in the budgets of its item and of
+-- all ancestors. Afterwards they are charged with what the provider counted. So no number of children can overspend. This file sets and shows
+-- budgets; budget_reserve.sql and budget_charge.sql do the rest.
 
 create or replace function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric)
   returns budgets
@@ -19,15 +19,15 @@ begin
   perform _budget_amount(p_resource, to_jsonb(p_amount));
   perform _check_submitter(p_work_item_id);
   perform from fences where work_item_id = p_work_item_id for no key update;
-  -- Parked items are locked with skip locked, so that this statement never waits while it holds a lock. An item that is
-  -- locked elsewhere just now gets its job below, too.
+  -- Locks parked items with skip locked, so that this statement never waits while it holds a lock. An item that is locked elsewhere gets its job below
+  -- as well.
   v_parked := array(
     select e.work_item_id from work_items w join fences e on e.work_item_id = w.id
      where w.root_id = v_root_id and w.state = 'waiting' and w.run_at = 'infinity'
        for no key update of e skip locked);
   v_budget := _budget_store(p_work_item_id, p_resource, p_amount);
   update work_items set run_at = _now() where id = any (v_parked) and state = 'waiting' and run_at = 'infinity';
-  -- A new statement, which also sees the items that parked just before they could see the new amount.
+  -- A new statement, which also sees items that parked just before the new amount became visible to them.
   perform _enqueue_all(array(select id from work_items where root_id = v_root_id and state = 'waiting' and (run_at = 'infinity' or id = any (v_parked))));
   return v_budget;
 end

@@ -1,4 +1,4 @@
--- Budgets are charged with what was used, or with what a request that nobody answered must have cost; its reservation is given back.
+-- Charges budgets with what was used, or with what a request without an answer must have cost, and gives its reservation back.
 
 create or replace function _today()
   returns date
@@ -30,7 +30,7 @@ begin
   return query
     select 'project', _project_now(w.project) from work_items w where w.id = any (p_work_item_ids) and w.project is not null
     union
-    -- That of the newest attempt: when one is charged that has just ended, no other one has begun.
+    -- The faculty of the newest attempt: when an attempt that has just ended is charged, no other has begun yet.
     select 'faculty', _faculty_ref(c)
       from unnest(p_work_item_ids) i(id)
      cross join lateral (select f.faculty_hash from foci f where f.work_item_id = i.id order by f.attempt desc limit 1) f
@@ -107,16 +107,16 @@ begin
   if p_days = '{}' or not exists (select from daily_budgets) then
     return;
   end if;
-  -- From here on no project is renamed, see _daily_rename().
+  -- From here on, no project can be renamed: see _daily_rename().
   perform _lock_shared('renames', pg_backend_pid()::text);
-  -- Then all whose budgets they may be, whether they have one or not: a transaction that comes here again may find one more.
+  -- Lock every possible owner, even those without a budget: a transaction that gets here again may find a budget that is new.
   perform _lock_all('days', array(select concat_ws(' ', o.scope, o.name) from _daily_owners(p_work_item_ids) o));
-  -- One after the other, those that the first of a day makes, too: all come to them in one order.
+  -- One row at a time, including rows created as the first of their day, so that everyone locks them in the same order.
   for v_of in select d.* from _daily_budgets_of(p_work_item_ids) d loop
     for v_day in select distinct d from unnest(p_days) d where d is not null order by d loop
       insert into daily_spending (scope, name, resource, day) values (v_of.scope, v_of.name, v_of.resource, v_day) on conflict do nothing;
       perform from daily_spending s where (s.scope, s.name, s.resource, s.day) = (v_of.scope, v_of.name, v_of.resource, v_day) for no key update;
-      -- Behind the lock: as whoever had it before has left it.
+      -- Reads with the lock held, so it sees what the previous holder left.
       return query
         select null::uuid, d.scope, d.name, d.resource, s.day, d.amount, s.spent, s.reserved
           from daily_budgets d join daily_spending s on (s.scope, s.name, s.resource) = (d.scope, d.name, d.resource)
@@ -205,7 +205,7 @@ begin
   if found then
     update turns set reserved_tokens = null, reserved_input_tokens = null, reserved_money = null, reserved_on = null where id = v_turn.id;
     v_released := jsonb_build_object('tokens', v_turn.reserved_tokens, 'money', v_turn.reserved_money, 'calls', 1);
-    -- A request without an answer: the provider charges at least for the input. It does not charge for a request it refused.
+    -- A request without an answer: the provider charges at least for the input, unless it rejected the request.
     if not p_is_refused then
       v_spent := v_spent || jsonb_build_object('tokens', v_turn.reserved_input_tokens, 'calls', 1,
         'money', coalesce((
@@ -243,7 +243,7 @@ begin
   if p_due = '{}' then
     return;
   end if;
-  -- The budgets of all items are locked before the first is written.
+  -- Locks the budgets of all items before it writes to any.
   perform from _budgets_above(array(select k::uuid from jsonb_object_keys(p_due) k),
     v_today || array(select (d.value ->> 'day')::date from jsonb_each(p_due) d));
   perform _budget_spend(d.key::uuid, d.value, v_today) from jsonb_each(p_due) d;

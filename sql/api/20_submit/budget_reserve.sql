@@ -1,4 +1,5 @@
--- A model call is reserved in the budgets of its item and all ancestors, and in those by day of its project and faculty, before it is made.
+-- Reserves the cost of a model call in the budgets of its item and of all ancestors, and in the daily budgets of its project and faculty, before the
+-- call is made.
 
 create or replace function _budget_reserve(
     p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_resources budget_resource[], p_input bigint,
@@ -20,7 +21,7 @@ declare
   v_is_settled boolean;
 begin
   if 'seconds' = any (p_resources) then
-    -- A worker that goes on keeps its lease: what it has driven until now counts now.
+    -- A worker that continues keeps its lease: charge the seconds it has driven so far.
     update foci set leased_at = _now() where id = p_focus.id;
     perform _budget_spend(p_item.id, jsonb_build_object('spent', jsonb_build_object('seconds', _seconds_driven(p_focus))), v_today);
   end if;
@@ -29,7 +30,7 @@ begin
   v_model := v_config ->> 'model';
   v_most := (v_config ->> 'max_tokens')::integer;
   v_hour := case v_config #>> '{cache_control,ttl}' when '1h' then p_input else 0 end;
-  -- First with the reservations of other calls counted as spent, then as if they were all released.
+  -- First count the reservations of other calls as spent, then as if all of them were released.
   foreach v_is_settled in array array[false, true] loop
     v_output := v_most;
     lack := null;

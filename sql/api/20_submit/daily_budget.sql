@@ -1,5 +1,5 @@
--- Budgets by day: what all work of a project or of a faculty may use in a day. Here they are set and shown; they are reserved and charged
--- where the budgets of work items are, in budget_reserve.sql and budget_charge.sql.
+-- Daily budgets: what all work of a project or a faculty may use in a day. This file sets and shows them. They are reserved and charged along with
+-- the budgets of work items, in budget_reserve.sql and budget_charge.sql.
 
 create or replace function daily_budget_set(p_resource text, p_amount numeric, p_project text default null, p_faculty text default null)
   returns daily_budgets
@@ -19,10 +19,10 @@ begin
   if p_amount is not null then
     perform _budget_amount(p_resource, to_jsonb(p_amount));
   end if;
-  -- What has something reserved cannot give it back meanwhile to a budget that it does not see yet.
+  -- Lock the items that have a reservation, so that none can meanwhile give it back to a budget that it does not see yet.
   v_open := array(select o from _daily_open(v_scope, v_name) o);
   perform from fences where work_item_id = any (v_open) order by work_item_id for no key update;
-  -- As in budget_set(): what is parked is locked before the budget, without waiting.
+  -- As in budget_set(): lock the parked items before the budget, without waiting.
   v_parked := array(
     select e.work_item_id from _daily_parked(v_scope, v_name) p(id) join fences e on e.work_item_id = p.id
        for no key update of e skip locked);
@@ -32,14 +32,14 @@ begin
     perform from daily_spending s where (s.scope, s.name, s.resource) = (v_scope, v_name, p_resource) and (s.day = v_today or s.reserved > 0)
       order by s.day for no key update;
     delete from daily_budgets b where (b.scope, b.name, b.resource) = (v_scope, v_name, p_resource) returning * into v_budget;
-    -- Days that are over stay to be looked at. This one is counted anew if a budget is set again.
+    -- Past days are kept as a record. Today is counted again if a budget is set again.
     delete from daily_spending s where (s.scope, s.name, s.resource, s.day) = (v_scope, v_name, p_resource, v_today);
     update daily_spending s set reserved = 0 where (s.scope, s.name, s.resource) = (v_scope, v_name, p_resource) and s.reserved > 0;
   else
     v_budget := _daily_store(v_scope, v_name, p_resource, p_amount, v_today, v_open);
   end if;
   update work_items set run_at = _now() where id = any (v_parked) and state = 'waiting';
-  -- A new statement, which also sees the items that parked just before they could see the new amount. The sweep finds the others.
+  -- A new statement, which also sees items that parked just before the new amount became visible to them. The sweep finds the others.
   perform _enqueue_all(array(
     select p.id from (select unnest(v_parked) as id union select d from _daily_parked(v_scope, v_name) d) p limit 1000));
   return v_budget;
@@ -87,7 +87,7 @@ declare
   v_is_new boolean := not exists (select from daily_budgets b where (b.scope, b.name, b.resource) = (p_scope, p_name, p_resource));
   v_budget daily_budgets;
 begin
-  -- Whoever draws on it reads the amount behind the lock on the day's row.
+  -- Transactions that draw on the budget read the amount with the day's row locked.
   insert into daily_spending (scope, name, resource, day) values (p_scope, p_name, p_resource, p_today) on conflict do nothing;
   perform from daily_spending s where (s.scope, s.name, s.resource, s.day) = (p_scope, p_name, p_resource, p_today) for no key update;
   insert into daily_budgets (scope, name, resource, amount)
@@ -161,7 +161,7 @@ create or replace function _daily_parked(p_scope text, p_name text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_now timestamptz := _now(); -- as a constant, by which the index is read
+  v_now timestamptz := _now(); -- a constant to the planner, so that the index is used
 begin
   return query
     select w.id

@@ -4,7 +4,7 @@ create or replace function _enqueue(p_work_item_id uuid)
   returns boolean
   language plpgsql
   volatile
-  -- Everyone who may submit must be able to add the job, and only the owner of graphile-worker's schema has access to it.
+  -- Everyone who may submit must be able to add the job, but only the owner of graphile-worker's schema has access to it.
   security definer
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
@@ -41,7 +41,7 @@ create or replace function _enqueue_all(p_work_item_ids uuid[], p_faculties text
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  -- A job row is a lock that others wait for: jobs are added in order of id, and after everything else.
+  -- Others wait for a locked job row, so jobs are added in order of id, after everything else.
   perform _enqueue(i.id)
      from (select unnest(p_work_item_ids) as id union select _slot_next(f) from unnest(p_faculties) f order by id) i
     where i.id is not null;
@@ -88,7 +88,7 @@ as $$
         order by w.priority desc, w.run_at, w.id
         limit p_limit) q
     union all
-    -- Between two iterations, or after a wait: the faculty is that of the attempt.
+    -- Between two iterations, or after a wait: the faculty is the attempt's.
     (select w.id, w.priority, w.run_at
        from _faculty_by_ref(p_faculty) b
        join work_items w on w.state = 'queued' and w.focus_id is not null
@@ -116,7 +116,7 @@ begin
   if v_faculty.name is null then
     return;
   end if;
-  -- Work of a project comes to it by all names of that; a faculty of the ledger's takes what the project has nobody for.
+  -- A project's faculty gets the work of its project under all of the project's names. A faculty of the ledger gets what no faculty of the project accepts.
   return query
     select p.project, n.is_asked_for, n.name
       from (select true, v_faculty.name

@@ -1,4 +1,4 @@
--- How notes are written: one version after the other, under a lock of their project.
+-- Stores notes, one version after the other, under a lock on their project.
 
 create or replace function _memory_locked(p_project text)
   returns text
@@ -10,7 +10,7 @@ declare
   v_project text := coalesce(_project_now(nullif(p_project, '')), '');
   v_now text;
 begin
-  -- Again, until the project has not been renamed meanwhile: project_rename() takes this lock, too.
+  -- Repeat until the project was not renamed in between: project_rename() takes this lock as well.
   loop
     perform _lock('memory', v_project);
     v_now := coalesce(_project_now(nullif(v_project, '')), '');
@@ -133,7 +133,7 @@ begin
   values (v_file.id, v_file.version, p_command, p_path, p_content, p_hand.work_item_id, p_hand.tool_call_id, _person(), nullif(btrim(p_hand.why), ''),
           p_hand.idempotency_key);
   if p_command in ('rename', 'merge') then
-    -- Its words are the same: who knew them still does.
+    -- The words are the same, so readers that knew them still do.
     update memory_views set version = v_file.version where file_id = v_file.id and version = v_before;
   elsif p_command in ('create', 'write', 'rollback') or exists (
     select from memory_views s where s.file_id = v_file.id and s.reader = p_hand.reader and s.version = v_before) then
@@ -190,7 +190,7 @@ declare
 begin
   perform _lock_all('memory', array[p_from, p_to]);
   v_hand.why := format('project %s was renamed to %s', _one_line(p_from, 300), _one_line(p_to, 300));
-  -- A folder with the end of the old name, where two files have one path.
+  -- If both projects have a file at the same path, the moved one goes to a folder named after the end of the old name.
   v_folder := regexp_replace(regexp_replace(p_from, '^.*/', ''), '[^[:alnum:]._-]+', '-', 'g');
   v_folder := '/memories/' || coalesce(nullif(btrim(left(v_folder, 60), '.-'), ''), 'other');
   for v_file in select * from memory_files f where f.project = p_from and not f.is_deleted order by f.path collate "C" loop

@@ -1,5 +1,5 @@
--- Where an item may be driven, and by whom: on the hosts of its faculty, at the Docker daemon that has its files, by workers that serve its
--- project. Its job goes to living workers among these; an item that any may drive has a job for all.
+-- Decides where an item may be driven and by which workers: on the hosts of its faculty, at the Docker daemon that has its files, by workers that serve its
+-- project. Its job goes to live workers among these; if every worker may drive the item, its job is for all of them.
 
 create or replace function _item_hosts(p_item work_items)
   returns text[]
@@ -8,7 +8,7 @@ create or replace function _item_hosts(p_item work_items)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  -- First, since it costs next to nothing where no faculty names hosts: the index has these faculties only.
+  -- Checked first, since it costs next to nothing if no faculty names hosts: the index contains only faculties that do.
   if not exists (select from faculties where is_current and config -> 'hosts' <> '[]') then
     return null;
   end if;
@@ -42,7 +42,7 @@ create or replace function _worker_for(p_item work_items, p_hosts text[])
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- First who is there for such work only, or for all. By hash: an item stays on its host while that lives, and items spread over all of them.
+  -- Prefers workers for only this work to those that serve all. Hashing keeps an item on its host while that lives, and spreads items over all hosts.
   select k
     from workers k
    where (k.tree_id is null or k.tree_id = p_item.root_id) and _may_drive(p_item, p_hosts, k)
@@ -98,14 +98,14 @@ declare
   v_is_bound boolean := v_hosts is not null or p_item.workspace_daemon is not null;
   v_worker workers;
 begin
-  -- Mostly each worker may drive each item, and nobody has to be chosen.
+  -- Usually every worker may drive every item, and none has to be chosen.
   if v_is_bound or exists (select from workers where project is not null) then
     v_worker := _worker_for(p_item, v_hosts);
     if v_worker.id is not null then
       return _worker_task(v_worker, v_is_bound);
     end if;
   end if;
-  -- Whoever lives: it is told that it may not, and the item waits and says for what.
+  -- Any live worker will do: it is told that it may not drive the item, which then waits and says for what.
   select * into v_worker from workers k where k.tree_id = p_item.root_id or k.tree_id is null order by k.tree_id, k.project nulls first, k.id limit 1;
   return _worker_task(v_worker, false);
 end

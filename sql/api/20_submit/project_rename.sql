@@ -1,4 +1,4 @@
--- Another name for a project.
+-- Renaming a project, or merging it into another.
 
 create or replace function project_rename(p_project text, p_name text)
   returns projects
@@ -16,7 +16,7 @@ begin
   end if;
   perform _lock('projects');
   v_from := _project_now(v_from);
-  -- A name that it had before is free to be used again; one of another project means that the two become one.
+  -- A name that the project had before can be used again; the name of another project merges the two.
   v_to := case when _project_now(p_name) = v_from then p_name else _project_now(p_name) end;
   if not exists (select from work_items where project = any (_project_names(v_from))) and not exists (select from faculties where project = v_from)
     and not exists (select from memory_files where project = v_from) and not exists (select from projects where name = v_from or renamed_to = v_from) then
@@ -27,18 +27,18 @@ begin
     update projects set renamed_to = v_to, updated_at = _now() where renamed_to = v_from and name <> v_to;
     insert into projects (name, renamed_to) values (v_from, v_to)
     on conflict (name) do update set renamed_to = excluded.renamed_to, updated_at = _now();
-    -- Its faculties go with it; if two become one, a faculty of the other's stays where both have one of a name.
+    -- Its faculties move with it. If the projects are merged and both have a faculty of the same name, the other project's wins.
     perform _lock('faculties');
     update faculties f set is_current = false
      where f.project = v_from and f.is_current and exists (select from faculties o where o.project = v_to and o.name = f.name and o.is_current);
     update faculties set project = v_to where project = v_from;
-    -- What says how long their work is kept calls them by project.
+    -- Retention policies refer to a project's faculty by the name of the project.
     delete from retention_policies p using retention_policies o
      where p.faculty = split_part(p.faculty, '@', 1) || '@' || v_from and o.faculty = split_part(p.faculty, '@', 1) || '@' || v_to
        and o.state is not distinct from p.state;
     update retention_policies set faculty = split_part(faculty, '@', 1) || '@' || v_to where faculty = split_part(faculty, '@', 1) || '@' || v_from;
     perform _memory_merge(v_from, v_to);
-    -- What was set for it goes with it, unless its new name has settings of its own.
+    -- Its settings move with it, unless the new name has its own.
     insert into projects (name, claims) select v_to, p.claims from projects p where p.name = v_from and p.claims is not null
     on conflict (name) do update set claims = coalesce(projects.claims, excluded.claims), updated_at = _now();
     update projects set claims = null where name = v_from and claims is not null;
@@ -71,7 +71,7 @@ create or replace function _daily_rename(p_from text, p_to text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  -- Whoever draws on budgets by day has one of these. Who comes next sees the new names, all of them.
+  -- Every transaction that draws on daily budgets holds one of these locks. Later ones see all the new names.
   perform from locks where purpose = 'renames' order by place for no key update;
   perform from daily_spending s
     where _daily_renamed(s.scope, s.name, p_from, p_to) <> s.name or _daily_renamed(s.scope, s.name, p_to, p_from) <> s.name

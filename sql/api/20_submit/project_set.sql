@@ -1,4 +1,4 @@
--- Settings of a project.
+-- Project settings.
 
 create or replace function project_set(p_project text, p_claims text)
   returns projects

@@ -1,4 +1,4 @@
--- A request that ended without an answer, which its turn does not say.
+-- Records a request that ended without an answer, since its turn does not show that.
 
 create or replace function _request_unanswered(
     p_turn turns, p_ended_at timestamptz, p_class text, p_status integer default null, p_request_id text default null)

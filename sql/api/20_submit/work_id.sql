@@ -1,4 +1,4 @@
--- What people type for a work item.
+-- Finds a work item by what people type for it.
 
 create or replace function work_id(p_name text, p_project text default null)
   returns uuid

@@ -51,7 +51,7 @@ begin
   if p_parent_id is not null then
     v_parent := _submit_parent(p_parent_id, p_project);
   end if;
-  -- Again, if the item that was in the way ended meanwhile.
+  -- Repeated if the item that was in the way has ended meanwhile.
   loop
     insert into work_items (
       id, parent_id, root_id, depth, work_type, description, params, faculty, priority, source,
@@ -91,7 +91,7 @@ as $$
 declare
   v_bytes integer := octet_length(to_json(jsonb_pretty(p_params))::text);
 begin
-  perform _check_key('conversationId in params', p_params ->> 'conversationId'); -- of any work: it has an index
+  perform _check_key('conversationId in params', p_params ->> 'conversationId'); -- for any work: there is an index on it
   if jsonb_typeof(p_params) <> 'object' then
     perform _raise_invalid('params must be a JSON object');
   elsif v_bytes > 3145728 and (_faculty_for(p_faculty, p_work_type, coalesce(p_project, (
@@ -129,7 +129,7 @@ as $$
 declare
   v_parent work_items;
 begin
-  -- The lock keeps the parent from finishing between this check and the insert, and work_cancel() from walking the tree meanwhile.
+  -- The lock keeps the parent from finishing between this check and the insert, and work_cancel() from walking the tree in between.
   perform from fences where work_item_id = p_parent_id for share;
   if not found then
     perform _raise_not_found('work item', p_parent_id);

@@ -1,4 +1,4 @@
--- What work items have used: added up with each answered turn, read by views without reading the turns.
+-- Usage of work items: updated with each answered turn, so that views do not have to read the turns.
 
 create or replace function _usage_add(p_turn turns)
   returns void
@@ -6,7 +6,7 @@ create or replace function _usage_add(p_turn turns)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- Under the item's fence nobody else adds the row, and "on conflict do update" would log a lock of it, too.
+  -- The item's fence is held, so nobody else can add the row; "on conflict do update" would also log a lock of the row.
   merge into work_usage u
   using (
     select p_turn.work_item_id, coalesce(c.model, p_turn.model, 'unknown') as model,

@@ -1,4 +1,4 @@
--- Moves of session heads: a fork, a rollback, the next turn. Nothing is copied, and every move is logged.
+-- Moves of session heads: fork, rollback, next turn. Nothing is copied, and every move is logged.
 
 create or replace function session_fork(p_session text, p_turn_id uuid, p_new_label text)
   returns sessions
@@ -32,7 +32,7 @@ declare
   v_session sessions := _session(p_session);
   v_fence fences;
 begin
-  -- The fence of the session's item is locked first, then the session: the one order of locks.
+  -- Lock the fence of the session's item first, then the session: the one order of locks.
   select e.* into v_fence
     from foci f join fences e on e.work_item_id = f.work_item_id and e.focus_id = f.id
    where f.session_label = v_session.label

@@ -1,5 +1,5 @@
--- Sessions: stable names for heads in the tree of turns. Forking and rolling back only make or move a pointer; every move
--- is logged, so that any earlier state can be looked up.
+-- Sessions: stable names for heads in the tree of turns. Forking creates a pointer and rolling back moves one. Every move is logged, so that any
+-- earlier state can be looked up.
 
 create or replace function session_create(
     p_label text,
@@ -55,7 +55,7 @@ begin
     begin
       return session_create(p_name);
     exception when sqlstate 'WL006' then
-      v_session := session_find(p_name); -- another transaction has just made it
+      v_session := session_find(p_name); -- another transaction has just created it
     end;
   end loop;
   return v_session;

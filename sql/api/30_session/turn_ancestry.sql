@@ -1,4 +1,4 @@
--- Turns in the tree: which sessions have them, what led to them, whether a conversation can continue from them.
+-- Turns in the tree: which sessions contain them, what led to them, whether a conversation can continue from them.
 
 create or replace function sessions_with_turn(p_turn_id uuid)
   returns table (session_label text, is_current boolean, first_at timestamptz)

@@ -1,4 +1,5 @@
--- Leaps along a conversation: any of its turns, and where two of them part, in a number of steps that is logarithmic in their depth.
+-- Skip pointers along a conversation. They find any of its turns, or where two conversations diverge, in a number of steps that is logarithmic
+-- in the depth.
 
 create or replace function _leap_of(p_parent turns)
   returns uuid
@@ -6,7 +7,7 @@ create or replace function _leap_of(p_parent turns)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- Two leaps of the same length become one of twice that.
+  -- Two leaps of the same length are joined into one of twice that length.
   select coalesce((
     select case when p_parent.depth - a.depth = a.depth - b.depth then b.id else p_parent.id end
       from turn_sizes s
@@ -56,7 +57,7 @@ begin
     return null;
   end if;
   while v_a.id <> v_b.id loop
-    -- Turns of one depth leap equally far.
+    -- Turns at the same depth leap equally far.
     select x.leap_turn_id as a, y.leap_turn_id as b into v_leaps
       from turn_sizes x join turn_sizes y on y.turn_id = v_b.id where x.turn_id = v_a.id;
     if v_leaps.a is null or v_leaps.a = v_leaps.b or v_leaps.a = v_a.id then

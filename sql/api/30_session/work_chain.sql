@@ -1,4 +1,4 @@
--- Work that goes on from the end of other work: the items of one conversation.
+-- Work that continues other work that has ended: the items of one conversation.
 
 create or replace function work_chain(p_work_item_id uuid)
   returns table (
@@ -70,7 +70,7 @@ create or replace function _head_of(p_focus foci)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select coalesce(
-    -- The session has gone on in another item since.
+    -- The session has since continued in another item.
     (select c.fork_turn_id
        from work_items c join foci f on f.work_item_id = c.id and f.attempt = 1
       where c.continues_id = p_focus.work_item_id and f.session_label = p_focus.session_label

@@ -1,4 +1,4 @@
--- Forks of work: a new work item whose conversation begins with the turns up to a given one.
+-- Forking work: a new work item whose conversation begins with the turns up to a given one.
 
 create or replace function work_fork(
     p_turn_id uuid,
@@ -35,7 +35,7 @@ begin
                           p_source => v_source.source, p_idempotency_key => p_idempotency_key, p_workspace_dir => v_source.workspace_dir,
                           p_project => v_source.project, p_result_schema => v_source.result_schema);
   end if;
-  -- Or the same call, made at the same moment, has made it: work_submit() has waited for that, and returns its fork.
+  -- An identical call at the same moment may have created it: work_submit() waited for that call, and returns its fork.
   if v_is_known or v_item.fork_turn_id is not null then
     if v_item.fork_turn_id is distinct from p_turn_id then
       raise exception using errcode = 'WL006', message = format('idempotency key "%s" was used for another work item: %s', p_idempotency_key, v_item.id);
@@ -52,9 +52,9 @@ begin
           or l.tool_call_id in (select id from tool_calls where turn_id = v_turn.id));
   update work_items
      set fork_turn_id = p_turn_id,
-         -- A stranger's fork works in the directory only if the stranger may name it.
+         -- If someone else forks the item, the directory is used only if they may name it.
          workspace_dir_by = case when v_source.submitted_by = session_user or _writes_for_all() then v_source.workspace_dir_by else workspace_dir_by end,
-         -- Entries hidden by a later fresh attempt stay visible to the attempt to which the turn belongs.
+         -- Entries hidden by a later fresh attempt stay visible to the attempt that the turn belongs to.
          ledger_epoch = coalesce((select max(l.seq) from work_ledger l join foci f on f.id = v_turn.focus_id
                                    where l.work_item_id = v_source.id and l.seq <= v_source.ledger_epoch and l.attempt < f.attempt), 0)
    where id = v_item.id
@@ -85,7 +85,7 @@ begin
          l.is_auto, l.is_child_work, true, l.created_at, p_item.project
     from work_ledger l
    where l.work_item_id = p_source_id and l.seq <= p_last
-   order by l.seq; -- each is linked to the one before it
+   order by l.seq; -- each entry is linked to the previous one
 end
 $$;
 

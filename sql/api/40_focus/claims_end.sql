@@ -1,4 +1,4 @@
--- How long a claim holds, and what follows when it ends. What makes claims is in 45_ledger/claims.sql.
+-- How long a claim holds, and what happens when it ends. 45_ledger/claims.sql creates claims.
 
 create or replace function _claim_stands(p_claim claims, p_item work_items)
   returns boolean
@@ -14,7 +14,7 @@ create or replace function _claim_holds(p_claim claims, p_item work_items)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- Not renewed by heartbeats: its life is that of the attempt's lease, or of the session's heartbeat, which are read here.
+  -- Heartbeats do not renew claims: a claim lives as long as the attempt's lease or the session's heartbeat, which are read here.
   select _claim_stands(p_claim, p_item) and _journal_state(p_item) = 'active';
 $$;
 
@@ -29,7 +29,7 @@ as $$
 declare
   v_claims integer := (select count(*) from claims c where c.work_item_id = p_item.id and _claim_stands(c, p_item));
 begin
-  -- What holds all of them is asked once: _claim_holds() of each takes a millisecond.
+  -- Check once what all of them depend on: a _claim_holds() for each would take a millisecond.
   return case when v_claims > 0 and _journal_state(p_item) = 'active' then v_claims else 0 end;
 end
 $$;
@@ -43,7 +43,7 @@ create or replace function _claims_lapse()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  -- Without the fence: whoever looks at a lapsed row takes it for none already.
+  -- No fence is needed: everyone who reads a lapsed row already treats it as absent.
   delete from claims c
    where (c.work_item_id, c.key) in (
      select k.work_item_id, k.key from claims k join work_items w on w.id = k.work_item_id
@@ -73,16 +73,16 @@ comment on function _claim_released(text, text) is
 create or replace function _claim_ended()
   returns trigger
   language plpgsql
-  security definer -- at the commit whoever is logged in is back, and may only call
+  security definer -- at commit the current user is again the one who is logged in, who may only call functions
   set search_path = pg_catalog, @extschema@, pg_temp
-  -- Behind the jobs that the transaction has enqueued others are locked in no order: shorter than deadlock_timeout.
+  -- It runs after the transaction has locked jobs, and locks more of them in no fixed order, so this is shorter than deadlock_timeout.
   set lock_timeout = '100ms'
 as $$
 begin
   begin
     perform _claim_released(old.scope, old.key);
   exception when lock_not_available or deadlock_detected then
-    null; -- the sweep finds that the wait is over
+    null; -- the sweep will notice that the wait is over
   end;
   return null;
 end
@@ -92,7 +92,7 @@ comment on function _claim_ended() is 'Trigger: a claim has ended, see _claim_re
 
 do $do$
 begin
-  -- There is no "create or replace" for it.
+  -- Constraint triggers have no "create or replace".
   if not exists (select from pg_trigger where tgrelid = 'claims'::regclass and tgname = 'claim_ended') then
     create constraint trigger claim_ended after delete on claims deferrable initially deferred
       for each row execute function _claim_ended();

@@ -1,5 +1,5 @@
--- The server's clock can be set back: by hand, by a time service, by a standby that takes over. What was due, or promised to a worker
--- that is dead, until a time that now is far away would be held up until that time comes again.
+-- The server's clock can be set back: by hand, by a time service, by a standby that takes over. Due times and leases of dead workers would then lie
+-- far in the future, and hold work up until the clock reaches them again.
 
 create or replace function _clock_set_back(p_now timestamptz, p_tolerance interval)
   returns interval
@@ -37,14 +37,14 @@ declare
       from work_items w
       join fences e on e.work_item_id = w.id
      where w.state in ('queued', 'claimed', 'running', 'waiting') and w.run_at > p_now and w.run_at < 'infinity'
-       -- Who submits an item for a later time means that time: it has neither an attempt nor a reason to wait.
+       -- An item that was submitted for a later time keeps that time: it has neither an attempt nor a reason to wait.
        and (w.run_at <= p_was_due or w.focus_id is not null or w.state_reason is not null)
        and w.id >= coalesce(p_from, '00000000-0000-0000-0000-000000000000')
      order by w.id
      limit 1001);
   v_locked uuid[] := array(
     select e.work_item_id from fences e where e.work_item_id = any (v_found[:1000]) order by e.work_item_id for no key update skip locked);
-  -- A time that was moved may still be in the future: nothing but its place in the order tells it from one that was not.
+  -- A time that was moved may still be in the future; only the item's place in the order shows that it has been moved.
   v_rest uuid := (select id from unnest(v_found) id where id <> all (v_locked) order by id limit 1);
   v_moved uuid[] := array(select id from unnest(v_locked) id where id < v_rest or v_rest is null);
 begin

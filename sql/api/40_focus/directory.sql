@@ -1,4 +1,4 @@
--- The directory of the worker's host in which an item is done: who named it, for the worker to decide whether it serves it.
+-- The directory on the worker's host in which an item is done, and who named it, so that the worker can decide whether it serves it.
 
 create or replace function _directory_named(p_item work_items, p_faculty_hash text)
   returns jsonb

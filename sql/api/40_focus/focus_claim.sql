@@ -1,4 +1,4 @@
--- A worker claims an item: the attempt under way continues, or a new one begins.
+-- A worker claims an item: the current attempt continues, or a new one begins.
 
 create or replace function focus_claim(
     p_work_item_id uuid,
@@ -45,7 +45,7 @@ begin
   end if;
   if v_item.resolved_at is not null then
     perform _budget_charge(v_due);
-    -- It became dead in this call, or ended before it could take a slot for which it was enqueued: that goes to the next.
+    -- The item became dead in this call, or ended before it could take the slot that it was enqueued for: that slot goes to the next item.
     perform _enqueue_all(case when v_due <> '{}' then _to_wake(v_item) else '{}' end, array[coalesce(v_slot_faculty, _slot_wanted(v_item))]);
     answer := json_build_object('kind', 'finished', 'state', v_item.state);
     return;
@@ -76,7 +76,7 @@ declare
   v_waits_until timestamptz;
 begin
   if p_item.state = 'paused' then
-    free_slot := _slot_wanted(p_item); -- it may have been enqueued for it before it was paused
+    free_slot := _slot_wanted(p_item); -- it may have been enqueued for a slot before it was paused
   end if;
   if p_item.state = 'waiting' then
     v_waits_until := _waits_settle(p_item);
@@ -100,7 +100,7 @@ begin
       p_item.state_reason := _why_unroutable(p_item.faculty, p_item.work_type);
       answer := jsonb_build_object('kind', 'unroutable', 'work_type', p_item.work_type);
     elsif v_away.answer is not null then
-      -- The one that it had, or one for which it was enqueued.
+      -- The slot that it had, or one that it was enqueued for.
       free_slot := case when (v_away.item).is_stranded then coalesce(p_item.slot_faculty, _slot_wanted(p_item)) end;
       p_item := v_away.item;
       answer := v_away.answer;
@@ -150,7 +150,7 @@ begin
     item := _set_aside(p_item, 'waiting', v_reason, 'infinity');
     item.is_stranded := true;
   elsif _job_task_for(p_item) = any (_worker_tasks(v_asks)) then
-    item.run_at := _now() + interval '1 second'; -- workers that look for the same jobs, not all of which may: none is asked without a pause
+    item.run_at := _now() + interval '1 second'; -- not every worker that looks for this job may drive it: without a pause it would be claimed in a loop
   end if;
   answer := jsonb_build_object('kind', 'not_due', 'state', item.state, 'run_at', item.run_at, 'reason', v_reason, 'host', v_there.host);
 end
@@ -221,7 +221,7 @@ begin
   insert into sessions (label, persona_id, task_description, is_subagent, spawn_tool_call_id, parent_turn_id, parent_session_label)
   select v_label, coalesce(v_faculty.config ->> 'persona', v_faculty.name), _one_line(p_item.description, 240),
          p_item.parent_id is not null, p_item.spawn_tool_call_id, f.turn_id,
-         -- If no call submitted it: the parent's current or last attempt.
+         -- If no call submitted the item: the session of the parent's current or last attempt.
          coalesce(_session_of(f.turn_id), (select session_label from foci where work_item_id = p_item.parent_id order by attempt desc limit 1))
     from (select coalesce(p_item.fork_turn_id, (select turn_id from tool_calls where id = p_item.spawn_tool_call_id))) as f(turn_id)
    where v_same is null;

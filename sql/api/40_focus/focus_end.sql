@@ -1,4 +1,4 @@
--- The state transition of a focus: an attempt ends, whatever the reason, and leaves nothing open.
+-- Ends a focus: an attempt ends, for whatever reason, and leaves nothing open.
 
 create or replace function _focus_end(
     p_item work_items,
@@ -65,7 +65,7 @@ begin
   p_item.focus_id := null;
   if v_state = 'queued' then
     p_item.run_at := v_now + _retry_delay(v_focus);
-    p_item := _paused_if_asked(p_item); -- the next attempt begins when it is resumed
+    p_item := _paused_if_asked(p_item); -- the next attempt begins when the item is resumed
   else
     p_item.outcome_data := coalesce(p_outcome_data, jsonb_build_object('error', p_reason));
   end if;
@@ -88,7 +88,7 @@ as $$
 declare
   v_turn_id uuid;
 begin
-  -- A request for a summary carries nothing for the agent, so it is not abandoned while the focus is alive: it is asked again.
+  -- A request for a summary contains nothing for the agent, so while the focus is alive it is not abandoned but sent again.
   update turns t set status = 'failed', completed_at = _now(), error = coalesce(p_error, t.error)
     from foci f
    where t.focus_id = p_focus_id and t.status in ('pending', 'streaming') and f.id = t.focus_id and (t.turn_type = 'normal' or f.ended_at is not null)
@@ -122,7 +122,7 @@ create or replace function _retry_delay(p_focus foci)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select make_interval(secs => case config -> 'recover' ->> 'backoff'
-           when 'exponential' then least(5 * power(2, least(p_focus.attempt - 1, 10)), 600) -- of a thousand attempts the power is no number
+           when 'exponential' then least(5 * power(2, least(p_focus.attempt - 1, 10)), 600) -- power() would overflow after a thousand attempts
            else 5
          end)
     from faculties

@@ -1,5 +1,5 @@
--- Hooks: commands at fixed points of a focus. The database decides which one is due and what its output means; the worker runs
--- it. A command gets JSON on stdin and answers on stdout.
+-- Hooks: commands at fixed points of a focus. The database decides which one is due and what its output means; the worker runs it. A command gets JSON
+-- on stdin and answers on stdout.
 
 create or replace function _hook(p_item work_items, p_focus foci, p_config jsonb, p_hook text, p_turn_id uuid default null)
   returns hook_runs
@@ -91,7 +91,7 @@ begin
       when p_run.hook not in ('before_model_call', 'before_tool', 'after_tool') or p_run.output !~ '\S' then null
       else format('printed what is not a JSON object: "%s"', _one_line(p_run.output, 100)) end;
   end if;
-  -- A guard with a misspelt key must not be taken for one that has no objection.
+  -- A guard's misspelled key must not be mistaken for a lack of objections.
   select e.key into v_key from jsonb_each(v_said) e where coalesce(v_types ->> e.key not in (jsonb_typeof(e.value), 'any'), true) limit 1;
   if found then
     return case when v_types ? v_key then format('returned "%s" that is not a %s', v_key, v_types ->> v_key)

@@ -1,4 +1,4 @@
--- What graphile-worker leaves lying: jobs that nobody will run, locks of workers that are gone, task identifiers of trees that are over.
+-- Cleans up after graphile-worker: jobs that will never run, locks of dead workers, task identifiers of finished trees.
 
 create or replace function _job_tasks()
   returns text[]
@@ -47,7 +47,7 @@ create or replace function _jobs_tidy(p_worker_timeout interval)
   returns void
   language plpgsql
   volatile
-  security definer -- as in _enqueue(): writes graphile-worker's tables
+  security definer -- as in _enqueue(): writes to graphile-worker's tables
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
@@ -67,7 +67,7 @@ begin
      limit 1000);
   insert into sweep_walks (walk, job_id) values ('jobs', v_ids[1000]) on conflict (walk) do update set job_id = excluded.job_id;
   perform graphile_worker.complete_jobs(_dead_jobs(v_ids));
-  -- For work that is over: a worker would find nothing to do, but those that live look for jobs under other identifiers.
+  -- Jobs for finished work: a worker would find nothing to do, but no live worker looks for jobs under their identifiers.
   v_seen := array(select unnest(_worker_tasks(k)) from workers k);
   if v_seen <> '{}' and not v_tasks <@ v_seen then
     perform graphile_worker.complete_jobs(array(
@@ -78,7 +78,7 @@ begin
          and case when _is_uuid(p.payload ->> 'work_item_id')
                   then not exists (select from work_items w where w.id = (p.payload ->> 'work_item_id')::uuid and w.resolved_at is null) end));
   end if;
-  -- A job whose row was locked when its worker signed off.
+  -- Jobs whose row was locked when their worker signed off.
   v_lost := array(
     select j.id from graphile_worker.jobs j
      where j.id = any (v_ids) and j.locked_at < _now() - p_worker_timeout and j.locked_by <> all (array(select k.id from workers k))
@@ -88,13 +88,13 @@ begin
        set locked_at = null, locked_by = null
      where id in (select p.id from graphile_worker._private_jobs p where p.id = any (v_lost) order by p.id for no key update skip locked);
   end if;
-  -- Task identifiers of trees that are over and no longer kept: graphile-worker stores a row for each.
+  -- Task identifiers of finished trees that nobody keeps any more: graphile-worker stores a row for each.
   delete from graphile_worker._private_tasks t
    where t.identifier = any (v_tasks) and t.identifier <> _job_task()
-     -- Those of hosts and projects are few and stay: a worker that starts there just now has read the row's id, and reads it only once.
+     -- Those of hosts and projects are few and stay: a worker that is starting there may have read the row's id, which it reads only once.
      and not starts_with(t.identifier, _job_task('host:')) and not starts_with(t.identifier, _job_task('project:'))
      and not exists (select from workers k where k.tree_id is not null and t.identifier = _job_task(k.tree_id::text))
-     -- Who keeps one that goes on may only have slept: it comes back, and looks for jobs of the row that it knows.
+     -- A worker that keeps an unfinished tree may only have been suspended: it comes back and looks for jobs under the row id that it knows.
      and not exists (
        select from (select substr(t.identifier, length(_job_task('')) + 1) as tree) k
          join work_items w on w.id = case when _is_uuid(k.tree) then k.tree::uuid end

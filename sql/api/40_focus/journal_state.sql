@@ -1,4 +1,4 @@
--- How a session of another program stands to those who may go on with it.
+-- The state of another program's session, for others that may continue it.
 
 create or replace function _worker_lost_at(p_item work_items)
   returns timestamptz

@@ -1,4 +1,4 @@
--- Leases: who drives an item and for how long.
+-- Leases: which worker drives an item, and for how long.
 
 create or replace function lease_renew(
     p_worker_id text,
@@ -32,8 +32,8 @@ begin
   values (p_worker_id, coalesce(p_host, ''), coalesce(p_pid, 0), coalesce(p_version, work_ledger_version()), p_tree_id, p_concurrency, v_now, v_now,
           p_daemon, p_project)
   on conflict (id) do update set seen_at = v_now, daemon = p_daemon;
-  -- It never waits: fences are only read, as they were when the statement began, and a focus whose row is locked just now keeps its
-  -- present expiry until the next heartbeat, and counts as held.
+  -- Never waits: fences are only read, as of the statement's start. A focus whose row is locked at the moment keeps its current expiry until the
+  -- next heartbeat, and counts as held.
   update foci f
      set lease_expires_at = v_now + make_interval(secs => f.lease_seconds)
    where f.id in (
@@ -124,7 +124,7 @@ begin
   if p_slot is null or (v_end.item).slot_faculty is not null then
     perform _enqueue(p_item.id) where (v_end.item).state in ('queued', 'claimed', 'running');
   else
-    perform _enqueue_all('{}', array[p_slot]); -- an item without its slot waits or is paused
+    perform _enqueue_all('{}', array[p_slot]); -- an item that gave up its slot waits or is paused
   end if;
   return v_end.item;
 end
@@ -177,14 +177,14 @@ declare
   v_end record;
 begin
   p_focus.crash_count := p_focus.crash_count + 1;
-  -- One row for all: who waited for it with an item locked could be waited for in turn. A claim that takes a lease over does not count it
-  -- while a sweep is under way.
+  -- Expired leases share a row for their count, so a transaction that waited for it while holding an item could cause a deadlock. A claim that takes
+  -- over a lease while a sweep is running does not count it.
   if _lock_try('sweep') then
     insert into work_hours as h (began_at, kind, name, faculty, model, project, times)
     values (date_trunc('hour', _now(), 'UTC'), 'lease', 'expired', p_focus.faculty, '', coalesce(p_item.project, ''), 1)
     on conflict (began_at, kind, name, faculty, model, project) do update set times = h.times + 1;
   end if;
-  -- Each finished iteration resets the count: crashes kill an item only if it makes no progress.
+  -- Each finished iteration resets the count, so crashes end an item only if it makes no progress.
   if p_focus.crash_count >= _max_attempts(p_item, p_focus) then
     update foci set crash_count = p_focus.crash_count where id = p_focus.id;
     select * into v_end from _focus_close(p_item, 'crashed', 'dead',
@@ -193,7 +193,7 @@ begin
     due := v_end.due;
   else
     update foci set crash_count = p_focus.crash_count where id = p_focus.id;
-    delete from claims where work_item_id = p_item.id; -- for others they had lapsed with the lease
+    delete from claims where work_item_id = p_item.id; -- for others they had already lapsed with the lease
     perform _stream_break(p_focus.id);
     select * into v_end from _lease_end(p_item);
     item := v_end.item;
@@ -214,8 +214,8 @@ create or replace function _unlock_jobs(p_worker_ids text[])
 as $$
 begin
   if p_worker_ids <> '{}' and to_regnamespace('graphile_worker') is not null and has_schema_privilege('graphile_worker', 'usage') then
-    -- graphile-worker itself would keep the jobs of a dead worker locked for four hours, and its force_unlock_workers() waits
-    -- for row locks in any order. A job whose row is locked is skipped here; the next sweep enqueues its item again.
+    -- graphile-worker itself would keep a dead worker's jobs locked for four hours, and its force_unlock_workers() waits for row locks in no fixed order. A
+    -- job whose row is locked is skipped here; the next sweep enqueues its item again.
     update graphile_worker._private_jobs
        set locked_at = null, locked_by = null
      where id in (select id from graphile_worker._private_jobs where locked_by = any (p_worker_ids) for no key update skip locked);

@@ -1,6 +1,6 @@
--- Slots: at most max_concurrent work items of a faculty are under way at once, across all workers. An item takes a slot when
--- it is claimed, keeps it between iterations, and frees it when it ends, waits or pauses. An item that finds no free slot
--- stays queued, without a job; the transaction that frees a slot enqueues the most urgent queued item.
+-- Slots: at most max_concurrent work items of a faculty run at once, across all workers. An item takes a slot when it is claimed, keeps it
+-- between iterations, and frees it when it ends, waits or pauses. An item that finds no free slot stays queued, without a job; the transaction that frees
+-- a slot enqueues the most urgent queued item.
 
 create or replace function _slot_take(p_item work_items, p_faculty faculties, out lack text, out slot_faculty text, out next_id uuid)
   language plpgsql
@@ -17,7 +17,7 @@ begin
   if slot_faculty is not null or v_max is null then
     return;
   end if;
-  -- The lock first, then the count in a new statement, so that it sees every slot already taken.
+  -- Lock first, then count in a new statement, which sees every slot that is already taken.
   perform _lock('slots', v_ref);
   v_taken := _slots_used(p_faculty);
   -- A free slot belongs to the most urgent item, whose job may have run before the slot was free.
@@ -29,7 +29,7 @@ begin
   end if;
   slot_faculty := v_ref;
   if v_taken + 1 < v_max then
-    next_id := _slot_next(v_ref, p_item.id); -- two slots freed at once may have enqueued the same item
+    next_id := _slot_next(v_ref, p_item.id); -- two slots that were freed at once may have enqueued the same item
   end if;
 end
 $$;

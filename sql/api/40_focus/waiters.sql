@@ -1,4 +1,5 @@
--- Who waits for whom: the calls of parked items whose wait has not ended. No other row says so, so nothing has to be kept the same.
+-- Finds which items wait for which: derived from the calls of parked items whose wait has not ended. It is stored nowhere else, so nothing has to be kept
+-- in sync.
 
 create or replace function _is_wait(p_ability text)
   returns boolean
@@ -54,7 +55,7 @@ begin
     select k.*
       from tool_calls k
      where k.tool_name in ('await_child_work', 'wait_for') and k.wait_ends_at is not null and k.completed_at is null
-       and lower((k.input -> 'work_item_ids')::text)::jsonb ? p_work_item_id::text -- as index tool_calls_awaited has it
+       and lower((k.input -> 'work_item_ids')::text)::jsonb ? p_work_item_id::text -- as in index tool_calls_awaited
      order by k.created_at, k.id;
 end
 $$;
@@ -73,7 +74,7 @@ begin
     select k.*
       from tool_calls k
      where k.tool_name = 'wait_for' and k.wait_ends_at is not null and k.completed_at is null
-       -- As index tool_calls_claim_awaited has it: the last name is the same, however a file is named.
+       -- As in index tool_calls_claim_awaited: the last part of the name is the same, however a file is written.
        and lower(regexp_replace(k.input ->> 'claim', '^(file:)?(.*/)?', '')) = lower(regexp_replace(p_key, '^(file:)?(.*/)?', ''));
 end
 $$;

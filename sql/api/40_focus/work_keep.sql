@@ -1,4 +1,4 @@
--- A worker that keeps a tree for itself, and a worker that stops.
+-- Workers that keep a tree for themselves, and workers that stop.
 
 create or replace function work_keep(
     p_work_item_id uuid,

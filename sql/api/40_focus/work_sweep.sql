@@ -101,17 +101,17 @@ begin
       from work_items w
       left join foci f on f.id = w.focus_id
      where w.id = any (v_ids) and w.state in ('queued', 'claimed', 'running', 'waiting') and f.lease_owner is null
-       -- Due, or waiting for something that has come: a worker on its host or for its project, or what had a job that was lost.
+       -- Due, or waiting for something that has happened: a worker came to its host or for its project, or the job that would have woken it was lost.
        and (w.run_at <= p_now or (w.state = 'waiting' and case
          when w.is_stranded then (_worker_for(w, _item_hosts(w))).id is not null
          else exists (select from inbox i where i.work_item_id = w.id and i.is_interrupt and i.consumed_at is null) or exists (
            select from approvals a join tool_calls k on k.id = a.tool_call_id
             where a.work_item_id = w.id and k.status = 'waiting' and a.decision is not null)
-           -- Asked only where a call waits at all: it looks through what that waits for.
+           -- Checked only if a call waits at all, since it looks through everything that the calls wait for.
            or case when exists (select from tool_calls k where k.work_item_id = w.id and k.completed_at is null and k.status = 'waiting')
                    then _has_come(w.id) end end))
   ),
-  -- By their keys at once: an array that is made here is taken for short, so the index is read, however many jobs there are.
+  -- All keys as one array: the planner assumes that an array built here is short, so it uses the index, however many jobs there are.
   jobs as materialized (
     select j.* from graphile_worker.jobs j where j.key = any (array(select l.job_key from looked_at l))
   ),
@@ -122,9 +122,9 @@ begin
        select
          from jobs j
         where j.key = l.job_key
-          -- Jobs that will not run do not count: out of attempts; under a task identifier that no worker looks for who may drive
-          -- it (one has begun or ceased to keep the tree, the last one of a host is gone, the first one of a project has come); for a time before the clock
-          -- was set back, later than graphile-worker pauses after a failure; locked by a dead worker, or for too long by a living one.
+          -- Jobs that will not run do not count: out of attempts; under a task identifier that no worker that may drive the item looks for (a worker began
+          -- or stopped keeping the tree, the last worker of a host is gone, the first one of a project has come); due at a time from before the clock was set
+          -- back, later than graphile-worker pauses after a failure; locked by a dead worker, or for too long by a live one.
           and case when j.locked_by is null or j.locked_by = any (p_dead_workers)
                    then j.attempts < j.max_attempts and j.run_at <= p_now + greatest(p_worker_timeout, make_interval(secs => exp(least(j.attempts, 10))))
                         and _will_be_seen(l.item, j.task_identifier)

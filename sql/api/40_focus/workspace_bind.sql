@@ -1,5 +1,4 @@
--- Where the files of an item are: in a directory of the worker's host, and whose word that is; or in a volume of one Docker daemon, which the
--- worker names before it makes the volume.
+-- Records the Docker daemon that has an item's files, which the worker names before it creates their volume.
 
 create or replace function workspace_bind(p_work_item_id uuid, p_lease uuid, p_daemon text)
   returns text

@@ -1,4 +1,4 @@
--- What is known of a file: who touched it, and what was found, decided and taken back about it.
+-- Everything known about a file: who touched it, and what was found, decided and retracted about it.
 
 create or replace function ask_about(p_path text, p_work_item_id uuid default null)
   returns text
@@ -45,7 +45,7 @@ as $$
   with step as (
     select string_to_array(p_path, '/') as parts
   ),
-  -- An absolute path, and its ends, down to a folder and a name.
+  -- An absolute path and its suffixes, the shortest being one folder and the name.
   ends as (
     select array_agg(array_to_string(s.parts[n:], '/')) || p_path as paths
       from step s cross join lateral generate_series(2, cardinality(s.parts) - 1) n
@@ -127,7 +127,7 @@ create or replace function _names_file(p_text text, p_path text)
   immutable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- A name alone is any file of that name; one with folders is this one if one of the two is the end of the other.
+  -- A bare name matches any file of that name; a name with folders matches if one of the two paths is a suffix of the other.
   select exists (
     select
       from regexp_matches(

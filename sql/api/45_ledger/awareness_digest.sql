@@ -34,7 +34,7 @@ as $$
            (9, 'Your messages that nobody has read yet')
   ),
   folded as (
-    -- Entries that differ only in age are one line, with the age of the newest.
+    -- Entries that differ only in age become one line, with the age of the newest.
     select e.section, row_number() over (partition by e.section order by min(e."position")) as n, count(*) as entries,
            concat_ws(
              E'\n  ',
@@ -42,13 +42,13 @@ as $$
              || case when count(*) > 1 then format(' (×%s)', count(*)) else '' end,
              e.more) as line,
            jsonb_agg(jsonb_build_array(e.work_item_id, e.seq, e.path) order by e."position") as entry
-      -- What it asked for is told there, and not once more further down.
+      -- An entry that the agent subscribed to is shown in that section and not repeated further down.
       from (select *, min(a.section) over (partition by a.work_item_id, a.seq) as first from _awareness_entries(p_work_item_id, p_settings, p_focus_id) a) e
      where e.work_item_id <> all (p_but) and (e.seq <= 0 or e.section = e.first)
      group by e.section, e.line, e.more, e.source
   ),
-  -- The first entry of each section, then the second of each, and so on: those that do not fit are the oldest of the longest
-  -- sections; the first of all news always fits. Headings and the lines that count missing entries are included in the size.
+  -- The first entry of each section, then the second of each, and so on. The entries that do not fit are the oldest of the longest sections; the
+  -- first entry always fits. The size includes the headings and the lines that count missing entries.
   weighed as (
     select f.*, 17 + sum(char_length(f.line) + 1) over (order by f.n, f.section)
                    + (select sum(char_length(h.title) + 3 + 25) from heading h where h.section in (select section from folded)) as chars
@@ -85,7 +85,7 @@ as $$
   select v.awareness || jsonb_build_object(
            'max_chars', 1000000.0 * nullif((v.awareness ->> case when p_is_news then 'news_tokens' else 'max_tokens' end)::integer, 0)
                           / _tokens(1000000, p_config #>> '{engage,model}'))
-    -- A faculty that an older version saved has no newer keys.
+    -- A faculty saved by an older version lacks newer keys.
     from (select _faculty_defaults() -> 'awareness' || coalesce(p_config -> 'awareness', '{}')) as v(awareness);
 $$;
 

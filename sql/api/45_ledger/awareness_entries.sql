@@ -1,5 +1,5 @@
--- The entries of a digest: a few queries, each of them some reads of an index with a limit, so that the cost does not grow with the
--- ledger. They are planned once a connection: from digest to digest only projects, a time, a limit and who asks differ.
+-- The entries of a digest: a few queries, each of which reads an index with a limit, so that the cost does not grow with the ledger. They are planned once
+-- per connection: from digest to digest only the projects, a time, a limit and the reader differ.
 
 create or replace function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid default null)
   returns table (section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
@@ -7,7 +7,8 @@ create or replace function _awareness_entries(p_work_item_id uuid, p_settings js
   volatile
   rows 50
   set search_path = pg_catalog, @extschema@, pg_temp
-  -- For all that it calls. With the settings of 97_planner a plan for any limit reads an index in its order; costs cannot tell.
+  -- Applies to everything that it calls. With the settings of 97_planner, a plan for any limit reads an index in order; the cost estimates would not show
+  -- that.
   set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
@@ -22,8 +23,8 @@ declare
   v_but uuid[];
 begin
   if p_focus_id is not null then
-    -- News is what came since it was told anything, and what it was not told of the last 15 minutes; minus a minute for transactions that
-    -- were open then. None is older than the focus. A session, which may be asked once in hours, is told of all since it began.
+    -- News is what came since the reader was last told anything, and whatever it was not told of the last 15 minutes; minus a minute for transactions that
+    -- were open then. None is older than the focus. A session, which may ask only once in hours, is told everything since it began.
     select f.told_at - interval '1 minute'
       into v_news_since
       from (select greatest(created_at, least(coalesce((select max(a.shown_at) from awareness_shown a where a.focus_id = id), created_at),
@@ -46,7 +47,7 @@ begin
   end if;
   v_team := array(select _team_of(p_work_item_id));
   return query select * from _awareness_team(p_work_item_id, v_team, p_focus_id, v_since) where cardinality(v_team) > 0;
-  -- From whose end it goes on is itself.
+  -- The items that it continues count as itself.
   v_but := array_remove(p_work_item_id || v_team || array(select _past_of(p_work_item_id)), null);
   return query select * from _awareness_items(v_projects, v_but, p_settings, p_focus_id, v_since, v_news_since);
   return query select * from _awareness_told(p_work_item_id, v_projects, v_but, p_settings, p_focus_id, v_since);
@@ -153,7 +154,7 @@ begin
              order by max(i.created_at) desc
              limit 5) u
       join work_items w on w.id = u.id
-     -- What was just said is no news to who said it.
+     -- A message that was just sent is no news to its sender.
      where (p_focus_id is null or u.at < _now() - interval '2 minutes' or w.resolved_at is not null)
        and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = u.id and a.seq = -5 and a.path = u.newest);
 end

@@ -1,4 +1,4 @@
--- What an interactive session is told when it starts: the work of its directory, then what a digest tells of its team and project.
+-- The first digest of an interactive session: the work in its directory, then its team and project.
 
 create or replace function awareness_here(p_work_item_id uuid, p_directory text)
   returns text
@@ -33,7 +33,7 @@ begin
   select string_agg(n.line, E'\n' order by n.place) as lines, array_agg(n.id) as ids, jsonb_path_query_array(jsonb_agg(n.shown), '$[*][*]') as shown into v_here
     from _work_in(rtrim(p_directory, '/'), p_work_item_id) n;
   v_settings := _awareness_settings(_config_of(v_item));
-  -- The directory has had the most of the room.
+  -- The directory has used most of the room.
   v_settings := v_settings || jsonb_build_object('max_chars', (v_settings ->> 'max_chars')::numeric * 0.4);
   v_rest := _awareness(p_work_item_id, v_settings, p_but => coalesce(v_here.ids, '{}'));
   select count(*) into v_elsewhere
@@ -74,7 +74,7 @@ as $$
                           _ago(n.resolved_at, _now())))
          || coalesce(E'\n  changed: ' || _files_changed(n.id), '')
          || coalesce(e.lines, ''),
-         -- Of a session that is not alive it is news that it goes on, of one that was not asked anything what it is asked.
+         -- For a session that is not alive, it will be news when it continues; for one that was not asked anything yet, what it is asked.
          coalesce(e.shown, '[]') || case
            when i.resolved_at is null and i.work_type = 'journal' and (not n.is_alive or i.params ? 'isUnnamed') then '[]'
            else jsonb_build_array(jsonb_build_array(n.id, case when i.resolved_at is not null then 0 when i.state = 'queued' then -3 else -1 end, '')) end

@@ -1,5 +1,5 @@
--- What entries of a digest are read from, beside the ledger: work items of projects, by state and by age, and the files that an item
--- and others work on at the same time.
+-- The entries of a digest that do not come from ledgers: a project's work items by state and age, and the files that an item and others work on at the same
+-- time.
 
 create or replace function _awareness_items(
     p_projects text[], p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamptz, p_news_since timestamptz)
@@ -65,7 +65,7 @@ begin atomic
      and i.state in ('created', 'queued', 'running', 'waiting', 'paused', 'completed') and i.id <> all (p_but)
      and case when i.state = 'completed' then i.resolved_at when i.state in ('running', 'waiting') then i.started_at else i.created_at end > p_since
      and (i.state <> 'completed' or not _is_untimed(i.work_type, i.params)
-          -- With a limit: else the planner would read all items for it.
+          -- With a limit; otherwise the planner would read all items.
           and (select true from work_items c where c.continues_id = i.id limit 1) is null)
      and (i.state <> 'created'
           or i.work_type = 'journal' and i.heartbeat_ends_at > _now()

@@ -1,4 +1,4 @@
--- An agent's team in its digest: the item that delegated its work, what else was delegated there, and what it delegated itself.
+-- An agent's team in its digest: the item that delegated its work, the other items delegated by that one, and the items it delegated.
 
 create or replace function _team_of(p_work_item_id uuid)
   returns setof uuid
@@ -12,7 +12,7 @@ as $$
    cross join lateral (
      select own.parent_id where own.parent_id is not null
      union all
-     -- Those that somebody works on, then those that ended, then those that wait for a worker.
+     -- Items in progress first, then those that ended, then those that wait for a worker.
      (select s.id from work_items s
        where s.parent_id = own.parent_id and s.id <> own.id
        order by s.state in ('running', 'waiting', 'claimed', 'paused') desc, s.state = 'queued', coalesce(s.resolved_at, s.created_at) desc, s.id desc
@@ -56,7 +56,7 @@ begin
        where l.entry_type in ('plan', 'decision', 'finding', 'error')
          and not exists (select from work_ledger r where r.work_item_id = l.work_item_id and r.retracts = l.seq)
     ),
-    -- What a newer plan or decision replaced is no news, though it was never told.
+    -- A plan or decision that a newer one has replaced is not news, even if it was never told.
     told as (
       select *, row_number() over (partition by s.work_item_id, s.entry_type order by s.seq desc) as n
         from said s
@@ -98,7 +98,7 @@ begin
     return p_item.state;
   end if;
   return (
-    -- "waits for …" says that it waits.
+    -- "waits for …" already says that it is waiting.
     select concat_ws(': ', nullif(p_item.state, 'waiting'), coalesce(_one_line(y.why, 120), p_item.state))
       from _why_waiting(p_item, (select t.id from turns t where t.work_item_id = p_item.id order by t.id desc limit 1)) y);
 end
@@ -122,7 +122,7 @@ begin
                      where x.work_item_id = p_work_item_id and x.kind = 'path' and x.action in ('create', 'modify', 'delete')
                        and k.status = 'completed' and k.is_error is not true
                     union all
-                    -- What the program of a session reports.
+                    -- Files reported by a session's program.
                     select j.path, j.created_at
                       from (select n.entry_type, n.content ->> 'filePath' as path, n.created_at
                               from journal_entries n
@@ -131,7 +131,7 @@ begin
                              limit 500) j
                      where j.entry_type = 'file_written' and j.path ~ '\S') c
              cross join (select rtrim(_session_directory(w), '/') || '/' as path from work_items w where w.id = p_work_item_id) d
-             -- Of a session from its directory, where it is there.
+             -- For a session, relative to its directory if the file is there.
              cross join lateral (select case when starts_with(c.target, d.path) then substr(c.target, length(d.path) + 1) else c.target end) l(target)
              group by l.target) f
      where f.n <= 6);

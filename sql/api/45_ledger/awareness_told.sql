@@ -1,4 +1,4 @@
--- What a digest tells of the ledgers of others: decisions, findings and errors.
+-- The entries of a digest that come from the ledgers of others: decisions, findings and errors.
 
 create or replace function _awareness_told(
     p_work_item_id uuid, p_projects text[], p_but uuid[], p_settings jsonb, p_focus_id uuid, p_since timestamptz)
@@ -27,7 +27,7 @@ begin
                            case when v_query is null or k.section = 6 then 0 else ts_rank_cd(to_tsvector('english', l.content), v_query) end as rank,
                            case when k.section = 7 and v_has_near and p.n <= v_own then _nearness(l.work_item_id, v_root, v_files) else 0 end as nearness,
                            row_number() over (partition by k.section, l.work_item_id order by l.seq desc) as newer
-                      -- What ranks is read before it is ranked. Of the decisions of one item the newest is told, or none, if that was told before.
+                      -- Candidates are read first and then ranked. Only the newest decision of an item is told, or none if that one was told before.
                       from (values (6, 'decision', v_decisions, 5 * least(v_decisions, 1000), null),
                                    (7, 'finding', v_findings, case when v_query is null then v_findings when v_findings > 0 then 200 else 0 end, p_focus_id),
                                    (8, 'error', v_errors, case when v_query is null then v_errors when v_errors > 0 then 200 else 0 end, p_focus_id)

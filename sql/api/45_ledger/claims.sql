@@ -1,4 +1,5 @@
--- Claims: what work is at, for others to keep off. They never wait: who finds a thing claimed is told by whom, and does something else.
+-- Claims: what work is busy with, so that others keep away from it. They never block: if a thing is already claimed, the caller is told by whom
+-- and does something else.
 
 create or replace function claim_take(
     p_work_item_id uuid,
@@ -130,7 +131,7 @@ create or replace function _claims_setting(p_item work_items, p_config jsonb)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select coalesce((select j.claims from projects j where j.name = _project_now(p_item.project)),
-                  p_config ->> 'claims', 'warn'); -- a faculty that an older version saved has no such key
+                  p_config ->> 'claims', 'warn'); -- a faculty saved by an older version lacks this key
 $$;
 
 comment on function _claims_setting(work_items, jsonb) is 'What happens to a call that changes what others claimed: off, warn or refuse.';
@@ -212,12 +213,12 @@ begin
   own := (select c from claims c join work_items w on w.id = c.work_item_id
            where c.work_item_id = p_claim.work_item_id and c.key = p_claim.key and _claim_holds(c, w));
   newer := array(select o from unnest(v_others) o where o.claimed_at > own.claimed_at or own.key is null);
-  -- The same name in another place is another branch or a copy: nobody is refused for it.
+  -- The same name in another place is another branch or a copy: no call is rejected for it.
   is_free := p_claim.is_binding and not exists (select from unnest(v_others) o where o.is_binding and (o.place <> p_claim.place) is not true);
   taken_by := (
     select o from unnest(v_others) o
      where p_claim.is_binding and o.is_binding and (o.place <> p_claim.place) is not true
-       -- Who came back after its claim had lapsed finds that of another; both are not refused.
+       -- If a claim lapsed and its holder came back to find another's claim, only one of the two is rejected.
        and not coalesce(own.is_binding and own.claimed_at > o.claimed_at, false)
      limit 1);
 end
@@ -303,7 +304,7 @@ create or replace function _claim_refusal(p_claim claims, p_other claims)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- Times of the clock, not ages: the same refusal twice is the same text, and an agent that only repeats itself is stopped.
+  -- Clock times, not ages, so that repeating the call gives the same text, and an agent that only repeats itself is stopped.
   select format('[claim] Not executed: %s holds %s since %s UTC: "%s" (work item %s). It is free when that work ends, at %s UTC if it is not renewed. '
                 'Do other work first, or, where you can, wait_for "%s" or tell_agent %s what you need.',
                 _claim_by(w), _one_line(regexp_replace(p_claim.key, '^file:', ''), 200), to_char(p_other.claimed_at at time zone 'UTC', 'HH24:MI'),

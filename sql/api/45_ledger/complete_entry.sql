@@ -1,6 +1,6 @@
--- What every entry of a ledger must have, whoever inserts its row: it is within its limits, without secrets and linked to the one before
--- it, and its words can be searched. ledger_append() sees to all but the last itself for an entry of words alone: such a row comes with
--- its link, as do rows that are restored or replicated, and is not looked at again.
+-- Completes and checks every ledger entry, whoever inserts its row: it is within its limits, contains no secrets, is linked to the previous entry, and its
+-- words can be searched. For an entry of plain words, ledger_append() does all of this except the search itself. Such a row comes with its link, as do
+-- restored and replicated rows, and is not checked again.
 
 create or replace function _complete_entry()
   returns trigger
@@ -14,7 +14,7 @@ declare
   v_salt uuid;
   v_previous bytea;
 begin
-  -- Asked here, not in a WHEN, which is prepared anew for each statement.
+  -- Checked here and not in a WHEN condition, which would be prepared again for each statement.
   if new.link = '' then
     if _hints_at_secret(new.content) or new.data is not null or new.keep is not null then
       if _may_hold_secret(new.content) or _may_hold_secret(new.data::text) or _may_hold_secret(new.keep::text) then
@@ -24,7 +24,7 @@ begin
         end if;
       end if;
     end if;
-    -- Whether anything is beyond its limits is asked in one expression, short for an entry of words alone: each is prepared anew in each transaction.
+    -- One expression checks all limits, and is short for an entry of plain words: every expression is prepared again in each transaction.
     if (new.content ~ '\S' and octet_length(new.content) <= 16384 and new.data is null and new.keep is null
         and new.retracts is null and new.entry_type <> 'retraction' and new.trust is null) is not true then
       v_broken := case
@@ -42,11 +42,11 @@ begin
           schema = tg_table_schema, table = tg_table_name, constraint = v_broken;
       end if;
     end if;
-    -- Only the newest number that the counter gave out is free: the primary key refuses the others up to it. Entries may come before the
-    -- fence of their item; those pass.
+    -- Only the newest number that the counter gave out is free: the primary key rejects earlier ones. Entries that are restored before the fence of their
+    -- item pass.
     select f.ledger_count, f.salt, case when f.salt is not null then
-             -- In this form, without a sequential scan, nothing is as good as the primary key, also while the table is new and has no statistics;
-             -- and it ends at that entry, while one that only begins below the number looks at all entries of the page.
+             -- In this form, without a sequential scan, no plan is as good as the primary key, even if the table is new and has no statistics. The
+             -- scan ends at that entry; with only an upper bound on the number it would look at all entries of the page.
              (select l.link from work_ledger l
                where l.work_item_id = new.work_item_id and l.seq >= new.seq - 1 and l.seq < new.seq order by l.seq desc limit 1) end
       into v_count, v_salt, v_previous
@@ -60,7 +60,7 @@ begin
     new.link := case when v_salt is not null then _entry_link(v_previous, v_salt, new) end;
   end if;
   if current_setting('session_replication_role') = 'replica' then
-    null; -- search_entries comes by itself
+    null; -- search_entries is replicated or restored separately
   elsif new.retracts is not null then
     delete from search_entries
      where source = 'ledger' and id = (select l.id from work_ledger l where l.work_item_id = new.work_item_id and l.seq = new.retracts);
@@ -69,7 +69,7 @@ begin
   elsif octet_length(new.content) > 1000 then
     perform _search_add('ledger', new.id, new.work_item_id, new.content, new.created_at);
   else
-    -- To change a setting, as _search_add() does, takes a tenth of an append: no word of a short text is too long.
+    -- Does without _search_add(), whose changed setting takes a tenth of an append: no word of a short text is too long.
     insert into search_entries (source, id, work_item_id, words, created_at)
     values ('ledger', new.id, new.work_item_id, _search_words(new.content), new.created_at)
     on conflict do nothing;

@@ -1,4 +1,4 @@
--- The ledger of a work item: typed entries, numbered without gaps, that are never changed.
+-- The ledger of a work item: typed entries that are numbered without gaps and never change.
 
 create or replace function ledger_append(
     p_work_item_id uuid,
@@ -17,8 +17,8 @@ create or replace function ledger_append(
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  -- Nearly all entries are a few words alone: seen in one expression, since each is prepared anew in each transaction. Such an entry
-  -- is written complete; whatever else one brings is looked at by trigger complete_entry.
+  -- Nearly all entries are a few plain words. One expression finds out, since every expression is prepared again in each transaction. Such
+  -- an entry is written complete; for any other, trigger complete_entry does the rest.
   v_is_plain boolean := coalesce(
     _is_plain_entry(p_entry_type, p_content, p_data, p_keep) and not _hints_at_secret(p_content) and p_idempotency_key is null
     and p_items is null and p_done is null and p_doing is null, false);
@@ -90,13 +90,13 @@ declare
   v_is_locked boolean := false;
   v_fence fences;
 begin
-  -- In the name of a turn, a call or the engine writes only who may write to all items; others would forge it.
+  -- Only roles that may write to all items can write in the name of a turn, a call or the engine; others could forge it.
   if concat(current_setting('work_ledger.turn_id', true), current_setting('work_ledger.tool_call_id', true),
             current_setting('work_ledger.is_auto', true)) <> '' and not _works_for_all() then
     perform set_config('work_ledger.turn_id', '', true), set_config('work_ledger.tool_call_id', '', true), set_config('work_ledger.is_auto', '', true);
   end if;
-  -- The counter, under the row lock, makes seq gapless, and the same statement checks who may write. If it updates nothing, the
-  -- fence raises the reason; if the fence finds none, the item has changed meanwhile, and it is tried again with the lock held.
+  -- The counter, under the row lock, makes seq gapless, and the same statement checks who may write. If it updates nothing, the fence raises the reason. If
+  -- the fence finds none, the item has changed in the meantime, and the statement is repeated with the lock held.
   loop
     update fences
        set ledger_count = ledger_count + p_count,
@@ -111,7 +111,7 @@ begin
     perform _fence(p_work_item_id, v_lease);
     v_is_locked := true;
   end loop;
-  if v_fence.ledger_count > 10000 then -- apart from the next, which would be prepared with it
+  if v_fence.ledger_count > 10000 then -- separate from the next condition, which would be prepared with it
     if not coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false) then
       raise exception using
         errcode = 'WL009',
@@ -137,10 +137,10 @@ create or replace function _is_hint_due(p_notified_at timestamptz, p_now timesta
 as $$
 begin
   return case
-    when p_notified_at > p_now + interval '1 second' then true -- the clock was set back since
+    when p_notified_at > p_now + interval '1 second' then true -- the clock was set back in the meantime
     when p_notified_at > p_now - interval '100 ms' then false
-    -- PostgreSQL commits transactions that notify one behind the other, each with its write to disk. So within a second only one at
-    -- a time does: on a slow disk writers would otherwise stand in line for their hints.
+    -- PostgreSQL commits transactions that notify one after the other, each with its disk write. So within a second of the last
+    -- notification only one transaction at a time notifies: on a slow disk, writers would otherwise queue for their hints.
     when p_notified_at > p_now - interval '1 second' then _lock_try('hint')
     else true end;
 end

@@ -1,4 +1,4 @@
--- Several entries at once, all or none.
+-- Appends several entries at once: all or none.
 
 create or replace function ledger_append_batch(
     p_work_item_id uuid,
@@ -9,12 +9,12 @@ create or replace function ledger_append_batch(
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
-  set plan_cache_mode = force_generic_plan -- without a key part of the last query falls away, for which it would be planned at each call
+  set plan_cache_mode = force_generic_plan -- without a key, part of the last query is not needed, and a custom plan would be made at each call
 as $$
 declare
   v_is_plain boolean;
   v_contents text[];
-  v_known integer[]; -- of each entry, in their order: its number, if it was appended before
+  v_known integer[]; -- for each entry, in order: its number if it was appended before
   v_seqs integer[];
   v_count integer;
   v_fence fences;
@@ -23,7 +23,7 @@ begin
   if jsonb_typeof(p_entries) is distinct from 'array' then
     perform _raise_invalid('entries must be an array of {entry_type, content, data, keep, items, done, doing}');
   end if;
-  -- In nearly all batches each entry is a few words alone: seen in one query, and written complete, as ledger_append() writes one.
+  -- In nearly all batches each entry is a few plain words. One query finds out, and they are written complete, as ledger_append() writes one.
   select coalesce(array_agg(value ->> 'content' order by n), '{}'), coalesce(array_agg(null::integer), '{}'),
          (p_idempotency_key is null and bool_and((
            _is_plain_entry(value ->> 'entry_type', value ->> 'content', value -> 'data', null) and not _hints_at_secret(value ->> 'content')
@@ -49,7 +49,7 @@ begin
      cross join (select nullif(current_setting('work_ledger.turn_id', true), '')::uuid as turn_id,
                         nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid as tool_call_id,
                         coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false) as is_auto,
-                        _ledger_trust_now(p_work_item_id) as trust, _now() as created_at offset 0) c -- once, not for each
+                        _ledger_trust_now(p_work_item_id) as trust, _now() as created_at offset 0) c -- once, not for each entry
      where v_known[e.n] is null
      order by e.n);
   if v_is_plain then
@@ -58,7 +58,7 @@ begin
   return query
     with made as (
       insert into work_ledger
-      select m.* from unnest(v_made) m order by m.seq -- each is linked to the one before it
+      select m.* from unnest(v_made) m order by m.seq -- each entry is linked to the previous one
       returning *)
     select r.*
       from (select m.* from made m

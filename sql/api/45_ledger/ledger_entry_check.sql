@@ -1,6 +1,6 @@
--- What can be a ledger entry: its type, its size, and the schema of its data.
+-- Checks what may become a ledger entry: its type, its size, and its data against their schema.
 
--- Inlined where it is used: a call would cost an append a twentieth.
+-- Inlined: a function call would cost a twentieth of an append.
 create or replace function _is_plain_entry(p_entry_type text, p_content text, p_data jsonb, p_keep text[])
   returns boolean
   language sql

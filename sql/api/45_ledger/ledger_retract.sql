@@ -1,4 +1,4 @@
--- Taking an entry back: it stays in the log, with its mark, and is gone from what agents read and are told.
+-- Retracts an entry: it stays in the log, marked as retracted, and disappears from what agents read and are told.
 
 create or replace function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text)
   returns work_ledger
@@ -27,7 +27,7 @@ begin
   if found then
     return v_retraction;
   end if;
-  -- Also of work that is over: what was found in it is still told.
+  -- Also allowed for work that has ended, since its findings are still told.
   update fences set ledger_count = ledger_count + 1 where work_item_id = p_work_item_id returning * into v_fence;
   insert into work_ledger (work_item_id, seq, entry_type, content, retracts, attempt, is_child_work, created_at, project)
   values (

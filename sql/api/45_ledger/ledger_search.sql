@@ -1,4 +1,4 @@
--- Full-text search over everything that was recorded and said.
+-- Full-text search over everything that was recorded or said.
 
 create or replace function ledger_search(
     p_query text,
@@ -81,7 +81,7 @@ create or replace function ledger_search_lines(p_query text, p_before text defau
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  -- A line for the position, however long what was found.
+  -- Minus a line for the position, however long the results are.
   v_chars bigint := greatest(_count('p_max_tokens', p_max_tokens::text), 100)::bigint * 1000000 / _tokens(1000000, 'claude') - 120;
   v_said text;
 begin
@@ -129,7 +129,7 @@ create or replace function _search_query(p_query text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  -- What is one word for people may be several here: they become a phrase.
+  -- One word to people may be several here; these become a phrase.
   v_words text := (
     select string_agg(case
              when m[2] is not null then m[1] || '"' || _search_text(m[2]) || '"'
@@ -137,7 +137,7 @@ declare
              else m[1] || _search_text(m[3]) end, ' ')
       from regexp_matches(left(p_query, 1000), '(-?)(?:"([^"]*)"|([^\s"]+))', 'g') m);
 begin
-  -- Prefixes of three characters and more; shorter ones would match half of everything.
+  -- Words of three or more characters match as prefixes; shorter prefixes would match half of everything.
   return regexp_replace(websearch_to_tsquery('simple', v_words)::text, '''([[:alnum:]]{3,})''', '''\1'':*', 'g')::tsquery;
 end
 $$;
@@ -187,11 +187,11 @@ create or replace function _search_add(p_source text, p_id uuid, p_work_item_id 
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
-  set client_min_messages = warning -- a word of over 2 kB is left out; nobody who writes one needs a notice of it
+  set client_min_messages = warning -- a word over 2 kB is left out, and its author needs no notice about it
 as $$
   insert into search_entries (source, id, work_item_id, words, created_at)
   select p_source, p_id, p_work_item_id, _search_words(left(p_text, 65536)), p_at
-   where p_text ~ '\S' and p_text <> '[erased]' -- as erased work comes out of a dump
+   where p_text ~ '\S' and p_text <> '[erased]' -- erased work in a dump
   on conflict do nothing;
 $$;
 
@@ -206,7 +206,7 @@ begin
   case tg_argv[0]
     when 'message' then perform _search_add('message', new.id, new.work_item_id, new.content, new.created_at);
     when 'work', 'outcome' then
-      -- A restored item comes with its outcome.
+      -- A restored item already has its outcome.
       perform _search_add('work', new.id, new.id, new.description, new.created_at) where tg_argv[0] = 'work';
       perform _search_add('outcome', new.id, new.id, coalesce(new.outcome_data ->> 'summary', new.outcome_data ->> 'error'), new.resolved_at);
     when 'journal' then

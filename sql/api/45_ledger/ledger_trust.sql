@@ -1,5 +1,4 @@
--- How far an entry can be trusted: by what fed the block in which it was written, and whether the files that it names are still as
--- they were.
+-- The trust in an entry: what fed the block in which it was written, and whether the files that it names are unchanged.
 
 create or replace function _ledger_trust(p_work_item_id uuid, p_turn_id uuid)
   returns text
@@ -12,7 +11,7 @@ declare
   v_since integer;
 begin
   select t.focus_id, t.iteration into v_turn from turns t where t.id = p_turn_id;
-  -- The block begins with the step before it, whose own exchange may belong to either.
+  -- The block begins at the previous step, whose own exchange may belong to either block.
   v_since := coalesce((
     select t.iteration
       from (select l.turn_id from work_ledger l where l.work_item_id = p_work_item_id and l.entry_type = 'step' order by l.seq desc limit 1) s
@@ -79,7 +78,7 @@ as $$
     join touches x on x.target = p.path and x.kind = 'path' and x.action in ('create', 'modify', 'delete')
     join tool_calls k on k.id = x.tool_call_id and k.status in ('completed', 'uncertain')
      and k.id is distinct from p_tool_call_id
-     -- Calls of one response run side by side: what stands behind the entry in it came after it, whichever ended first.
+     -- Calls of one response run concurrently: calls after the entry in the response came after it, whichever ended first.
      and (k.completed_at > p_created_at
           or exists (select from tool_calls e where e.id = p_tool_call_id and e.turn_id = k.turn_id and e.ordinal < k.ordinal))
     join work_items w on w.id = k.work_item_id and (w.root_id = own.root_id or w.workspace_dir = own.workspace_dir)

@@ -13,7 +13,7 @@ create or replace function memory_command(
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_input jsonb := _try_json(p_input::text); -- null: no database can hold it, and it is no command
+  v_input jsonb := _try_json(p_input::text); -- null: jsonb cannot hold it, and it is not a command
   v_command text := v_input ->> 'command';
   v_hand memory_hand := _memory_hand(p_project, p_work_item_id, p_lease, p_reader);
   v_path text;
@@ -189,12 +189,12 @@ begin
     perform _raise_invalid(format('No replacement was performed. Multiple occurrences of old_str `%s` in lines: %s. Please ensure it is unique',
       p_old, (select string_agg(distinct_line::text, ', ' order by distinct_line) from (select distinct unnest(v_lines) as distinct_line) d)));
   end if;
-  -- What is replaced is there once in the newest version, whoever wrote it: what others changed elsewhere stays.
+  -- The replaced text occurs exactly once in the newest version, whoever wrote it: what others changed elsewhere stays.
   v_at := strpos(v_content, p_old);
   v_new := left(v_content, v_at - 1) || p_new || substr(v_content, v_at + length(p_old));
   v_seen := (select s.version from memory_views s where s.file_id = v_file.id and s.reader = p_hand.reader);
   v_file := _memory_store(p_hand, v_file, 'str_replace', p_path, v_new);
-  -- As it is stored: without secrets.
+  -- As stored, that is without secrets.
   return _memory_edited(_memory_content(v_file), p_old, p_new, v_content)
     || case when v_seen < v_before then E'\nOthers changed this file since you viewed it; your edit is in its newest version.' else '' end;
 end
@@ -220,7 +220,7 @@ begin
       _one_line(p_line, 60), cardinality(v_lines)));
   end if;
   v_line := p_line::numeric;
-  -- A number names another line if others changed the file; its beginning is where it was.
+  -- If others changed the file, a line number means another line; only the beginning of the file (line 0) stays where it was.
   perform _memory_fresh(p_hand, v_file) where v_line > 0;
   perform _memory_store(p_hand, v_file, 'insert', p_path,
     array_to_string(v_lines[:v_line] || regexp_replace(p_text, '\n$', '') || v_lines[v_line + 1:], E'\n'));

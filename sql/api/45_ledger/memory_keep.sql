@@ -1,4 +1,4 @@
--- What people do with notes: write, roll back, pin and erase them; and what of them stands in the first message of an agent.
+-- Functions for people to write, roll back, pin and erase notes; and the notes that an agent's first message contains.
 
 create or replace function memory_write(
     p_path text,
@@ -23,7 +23,7 @@ begin
   v_hand.project := _memory_locked(v_hand.project);
   v_file := _memory_file(v_hand.project, v_path);
   if p_content = _memory_content(v_file) or _redacted(p_content) = _memory_content(v_file) then
-    return v_file.version; -- also where an answer was lost
+    return v_file.version; -- also if the caller never got the answer and repeats the call
   elsif v_file.id is null and (v_path = '/memories' or exists (select from _memory_below(v_hand.project, v_path))) then
     perform _raise_invalid(format('The path %s is a directory', v_path));
   elsif v_file.id is null and p_version is null then
@@ -102,7 +102,7 @@ begin
     if not found then
       perform _raise_no_memory(v_path);
     end if;
-    -- What lies there now, and how many there are, counts as for a new one.
+    -- What is at the path now, and the number of files, count as they do for a new file.
     if exists (select from _memory_below(v_hand.project, v_path)) then
       perform _raise_invalid(format('The path %s is a directory by now', v_path));
     end if;
@@ -110,7 +110,7 @@ begin
   end if;
   select * into v_old from memory_versions v where v.file_id = v_file.id and v.version = p_version;
   if v_old.content = _memory_content(v_file) and v_old.erased_hash is null then
-    return v_file.version; -- also where an answer was lost
+    return v_file.version; -- also if the caller never got the answer and repeats the call
   end if;
   perform _memory_is(v_file, p_replaces) where p_replaces is not null;
   if v_old.file_id is null then

@@ -1,4 +1,4 @@
--- Who was shown which version of a note: what others changed since is not written over, and the message says what that is.
+-- Tracks which reader was shown which version of a note. A reader cannot overwrite what others have changed since; the error says what that is.
 
 create or replace function _memory_fresh(p_hand memory_hand, p_file memory_files)
   returns void
@@ -54,7 +54,7 @@ declare
   v_most integer := least(cardinality(v_before), cardinality(v_after));
   v_head integer := coalesce(least(v_most, (
     select min(l.n) - 1 from unnest(v_before, v_after) with ordinality as l(b, a, n) where l.b is distinct from l.a)), v_most);
-  -- From their ends, which are not where they were.
+  -- Counted from the ends, since the lines there have other numbers.
   v_tail integer := coalesce(least(v_most - v_head, (
     select min(l.n) - 1
       from unnest(array(select b from unnest(v_before) with ordinality as o(b, n) order by n desc),

@@ -1,4 +1,4 @@
--- What might become a note: findings and decisions that several agents were told of, and that no note quotes yet.
+-- Suggestions for notes: findings and decisions that several agents were told and that no note quotes yet.
 
 create or replace function memory_suggest(p_project text default null, p_limit integer default 20)
   returns table (content text, entry_type text, work_item_id uuid, seq integer, told bigint, since timestamptz)

@@ -1,4 +1,4 @@
--- What models see of notes: a file with its lines numbered, a folder with the sizes of what is in it.
+-- Notes as models see them: a file with numbered lines, a folder with the sizes of its contents.
 
 create or replace function _memory_view(p_hand memory_hand, p_path text, p_range jsonb)
   returns text
@@ -43,7 +43,7 @@ as $$
   with file as (
     select string_to_array(substr(f.path, length(p_path) + 2), '/') as names, octet_length(_memory_content(f)) as bytes from _memory_below(p_project, p_path) f
   ),
-  -- What is hidden is not listed, and nothing below it.
+  -- Hidden files and folders are not listed, nor anything below them.
   shown as (
     select f.names[:d] as names, d < cardinality(f.names) as is_folder, sum(f.bytes) as bytes
       from file f cross join generate_series(1, 2) d

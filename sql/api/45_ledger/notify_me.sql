@@ -1,4 +1,4 @@
--- Subscriptions: what an agent wants to be told of, and what of it is news. The reader looks; writers do not.
+-- Subscriptions: what an agent wants to be told about, and which of it is news. Readers look for changes; writers do nothing.
 
 create or replace function notify_me(p_work_item_id uuid, p_kind text, p_target text, p_always boolean default false, p_lease uuid default null)
   returns subscriptions
@@ -67,7 +67,7 @@ create or replace function _changes_of(p_work_item_id uuid, p_subscription subsc
   rows 2
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select k.work_item_id, max(k.created_at), extract(epoch from max(k.created_at))::text -- as every session writes it
+  select k.work_item_id, max(k.created_at), extract(epoch from max(k.created_at))::text -- the same text in every session
     from work_items i
     join touches x on x.kind = 'path' and x.action in ('create', 'modify', 'delete')
      and x.target in (p_subscription.target, i.workspace_dir || '/' || p_subscription.target,

@@ -1,5 +1,5 @@
--- A plan is items with a state. They stand in the entry's own words, so that whoever reads the ledger reads them: the entry of a plan
--- begins with its items ("2. [/] Prove it"), that of a step ends with what it did to them ("Plan: 1 done; 2 doing").
+-- A plan consists of items with a state. They are part of the entry's text, so that every reader of the ledger sees them: a plan's entry begins
+-- with its items ("2. [/] Prove it"), and a step's ends with what it did to them ("Plan: 1 done; 2 doing").
 
 create or replace function _plan_states()
   returns text[]

@@ -1,4 +1,4 @@
--- Where a plan stands: the items of the newest one, with what the steps since did to them.
+-- The progress of a plan: the items of the newest one, with what the steps since then did to them.
 
 create or replace function _plan_of(p_work_item_id uuid, p_until_seq integer default 2147483647)
   returns table (n integer, text text, state text, since_at timestamptz, seq integer)
@@ -25,7 +25,7 @@ begin
        where s.work_item_id = p_work_item_id and s.seq > v_plan.seq and s.seq <= p_until_seq and s.entry_type = 'step'
          and not _is_retracted(p_work_item_id, s.seq, p_until_seq)
     ), newest as (
-      -- Whoever begins an item has left the one before.
+      -- Beginning an item ends the one that was being done.
       select t.seq, t.created_at from tick t where t.doing is not null order by t.seq desc limit 1
     )
     select i.n, i.text, a.state,

@@ -1,5 +1,5 @@
--- What agents tell each other: a row in the inbox of another, which is delivered as everything there. The other's fence is not locked:
--- two agents that write to each other at once would wait for each other.
+-- Messages between agents: a row in the other's inbox, delivered like everything else there. The other's fence is not locked, because two agents that
+-- write to each other at the same time would wait for each other.
 
 create or replace function tell_agent(p_work_item_id uuid, p_to text, p_text text, p_lease uuid default null)
   returns table (work_item_id uuid, name text, message_id uuid, reads text)
@@ -19,7 +19,7 @@ begin
     perform _raise_invalid('a message to another agent needs a text of at most 2,000 characters', 'Say what matters, and where the rest is.');
   end if;
   v_to := _agents_named(v_item, p_to);
-  -- An iteration tells something after its response; who has no iterations has minutes.
+  -- Messages are counted since the iteration's response; for an agent without iterations, over the last minute.
   v_since := coalesce(
     (select max(t.completed_at) from turns t where t.work_item_id = v_item.id and v_item.focus_id is not null), _now() - interval '1 minute');
   if (select count(distinct (i.created_at, i.content)) from inbox i
@@ -29,7 +29,7 @@ begin
   foreach v_id in array v_to loop
     work_item_id := v_id;
     select _agent_name(w), _reads_when(w) into name, reads from work_items w where w.id = v_id;
-    -- What it has and has not read yet is not said twice.
+    -- A message that is still unread is not sent twice.
     message_id := (
       select i.id from inbox i
        where i.source_work_item_id = v_item.id and i.work_item_id = v_id and i.kind = 'agent_message' and i.consumed_at is null
@@ -99,7 +99,7 @@ as $$
            when p_item.work_type = 'journal' and _journal_state(p_item) = 'active' then 'it reads this at its next prompt or call'
            when p_item.work_type = 'journal' then format('its session is %s: it reads this if that goes on', _journal_state(p_item))
            when p_item.state = 'running' then 'it reads this with its next request'
-           -- A fact of the engine's, outside of any markers: not what others wrote of it (a reason, the name of a claim).
+           -- The engine states facts here, outside of any markers, so words by others (a reason, the name of a claim) are left out.
            else format('%s; it reads this when it goes on (a message wakes nobody)', coalesce(
              case when p_item.state = 'waiting' then (
                select case y.waits_for when 'children' then y.why when 'work' then 'waits for work of others' when 'claim' then 'waits for a claim'
@@ -177,13 +177,13 @@ as $$
     select n.*, right(n.id::text, char_length(m.id_end)) = m.id_end and (m.name is null or m.name = any (l.names)) as is_meant,
            (p_name = any (l.names) or split_part(p_name, ', ', 1) = any (l.names)) and o.is_there as is_called, o.is_there
       from near n
-     -- [Coder/code, own test], Coder/code 1a2b3c, 1a2b3c
+     -- For example [Coder/code, own test], Coder/code 1a2b3c, 1a2b3c.
      cross join (select r[1] as name, r[2] as id_end from (select regexp_match(p_name, '^(?:(.*\S) )?([0-9a-f-]{6,36})$')) r(r)) m
      cross join lateral _driver(n.id, n.faculty) d
      cross join lateral (
        select array[lower(_source_label(d.driver, n.work_type)), lower(_faculty_label(d.driver)), lower(n.work_type),
                     case n.work_type when 'journal' then 'another session' end]) l(names)
-     -- Sessions that nobody ended are many.
+     -- There are many sessions that nobody ended.
      cross join lateral (select n.resolved_at is null and (n.work_type <> 'journal' or n.heartbeat_ends_at > _now()) as is_there) o
   )
   select c.id,

@@ -1,4 +1,4 @@
--- An entry of a ledger as other agents are told of it.
+-- A ledger entry as other agents are told of it.
 
 create or replace function _told_entry(p_work_item_id uuid, p_content text, p_created_at timestamptz, p_trust text, p_tool_call_id uuid)
   returns table (line text, source text, age text)
@@ -7,7 +7,7 @@ create or replace function _told_entry(p_work_item_id uuid, p_content text, p_cr
   rows 1
 begin atomic
   select _one_line(p_content, 240)
-           -- Only a text with a dot before a letter can name a file: to look for names in one costs as much as the rest of its line.
+           -- Only a text with a dot before a letter can name a file; looking for names costs as much as the rest of the line.
            || coalesce(' [stale: ' || _one_line(
                 case when p_content ~ '\.[A-Za-z]' then _stale_file(p_work_item_id, p_content, p_created_at, p_tool_call_id) end, 120)
               || ' has changed since]', ''),

@@ -1,4 +1,4 @@
--- Whether there may be news of others: a few reads of an index, so that asking often costs little. What is told of it, a digest says.
+-- Checks whether there may be news of others, by a few index reads, so that checking often costs little. The digest then decides what is told.
 
 create or replace function _whats_new(p_work_item_id uuid, p_projects text[], p_since timestamptz)
   returns table (what text)
@@ -44,7 +44,7 @@ create or replace function _session_has_news(p_item work_items, p_scope text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  -- Minus a minute for transactions that were open then.
+  -- Minus a minute for transactions that were open at that time.
   v_since timestamptz := coalesce((select f.told_at from fences f where f.work_item_id = p_item.id), p_item.created_at) - interval '1 minute';
 begin
   return exists (select from _whats_new(p_item.id, _awareness_projects(p_item.project, p_scope), v_since))

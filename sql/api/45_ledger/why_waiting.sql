@@ -1,4 +1,4 @@
--- What an item waits for: people, other agents, the console and the queue are told the same.
+-- The reason why an item waits, in the same words for people, other agents, the console and the queue.
 
 create or replace function _why_waiting(p_item work_items, p_turn_id uuid, out waits_for text, out why text)
   language sql
@@ -25,7 +25,7 @@ as $$
              when 'worker' then 'ready for the next free worker' end)
          end
     from (select _worker_lost_at(p_item) as lost_at) l
-    -- Calls of code wait, too.
+    -- Calls made by code wait as well.
     left join lateral (
       select k.tool_name from approvals o join tool_calls k on k.id = o.tool_call_id
        where p_item.state = 'waiting' and o.work_item_id = p_item.id and o.decision is null
@@ -41,14 +41,14 @@ as $$
         left join lateral unnest(_awaits(k.input)) i(id) on true
        where p_item.state = 'waiting' and k.turn_id = p_turn_id and k.completed_at is null and k.status = 'waiting'
          and _is_wait(k.tool_name)) b
-    -- What it waited for has come, and no worker has looked yet.
+    -- The awaited event has happened, and no worker has looked yet.
     cross join lateral (
       select p_item.state = 'waiting' and not p_item.is_stranded and (p_item.run_at <= _now() or a.tool_name is null and not b.is_open and (
                b.is_wait or exists (
                  select from tool_calls k
                   where k.turn_id = p_turn_id and k.status = 'waiting' and (select o.decision from approvals o where o.tool_call_id = k.id) is not null)))
                as is_due
-       offset 0) s -- evaluated once, however often it is named
+       offset 0) s -- evaluated once, however often it is used
     cross join lateral (select case
              when p_item.state = 'paused' then 'person'
              when p_item.state = 'waiting' and p_item.is_stranded then 'host'

@@ -1,5 +1,5 @@
--- Large results and images: stored once, by their hash, and named by a handle where they are shown. Images are put into a request
--- only when it is built; they leave the context with their block, and can be read again by their handle.
+-- Large results and images: stored once, by hash, and referred to by a handle where they are shown. Images are put into a request only when it is
+-- built; they leave the context with their block, and can be read again by their handle.
 
 create or replace function _artifact_store(p_work_item_id uuid, p_content text, p_media_type text default null)
   returns text
@@ -10,7 +10,7 @@ as $$
 declare
   v_hash text := _content_hash(p_content);
 begin
-  -- One that is there already may be collected just now: the lock of the use's foreign key decides.
+  -- An existing artifact may be about to be collected; the foreign key's lock decides.
   loop
     insert into artifacts (content_hash, content, media_type) values (v_hash, p_content, p_media_type) on conflict do nothing;
     begin
@@ -78,7 +78,7 @@ begin
   if strpos(p_blocks, '{"type":"image","source":{"type":"artifact"') = 0 then
     return p_blocks;
   end if;
-  -- In a string its quotes would be escaped, so a match is always a block.
+  -- Inside a string its quotes would be escaped, so a match is always a block.
   for v_reference in
     select distinct regexp_matches(p_blocks, '\{"type":"image","source":\{"type":"artifact","media_type":"(image/[a-z]+)","artifact":"([0-9a-f]{64})"\}\}', 'g')
   loop

@@ -1,5 +1,5 @@
--- Blocks: the turns between two steps. Which turns make a block follows from rows that never change (the steps in the ledger,
--- the calls beside them), so that any request can be rebuilt.
+-- Blocks: the turns between two steps. Which turns make a block follows from rows that never change (the steps in the ledger and the calls
+-- next to them), so that any request can be rebuilt.
 
 create or replace function _boundaries(p_turn_id uuid, p_work_item_id uuid)
   returns table (boundary text)
@@ -8,7 +8,7 @@ create or replace function _boundaries(p_turn_id uuid, p_work_item_id uuid)
   rows 1
 begin atomic
   select case
-         -- By its turn alone (offset 0), which recorded few steps; an item may have many.
+         -- Looked up by turn alone (offset 0), since a turn recorded few steps and an item may have many.
          when not exists (select from (select work_item_id from work_ledger where turn_id = p_turn_id and entry_type = 'step' offset 0) s
                            where s.work_item_id = p_work_item_id) then null
          when exists (select from tool_calls where turn_id = p_turn_id and (tool_name <> 'ledger_append' or status <> 'completed')) then 'before'
@@ -35,7 +35,7 @@ create or replace function _exchange_blocks(p_turn_id uuid, p_work_item_id uuid,
   stable
   rows 1
 begin atomic
-  select p_block + case b.boundary when 'before' then 1 else 0 end from _boundaries(p_turn_id, p_work_item_id) b offset 0; -- once, however often it is named
+  select p_block + case b.boundary when 'before' then 1 else 0 end from _boundaries(p_turn_id, p_work_item_id) b offset 0; -- evaluated once
 end;
 
 comment on function _exchange_blocks(uuid, uuid, integer) is '_block_of() a turn, inlined in the query that asks it of several.';
@@ -94,8 +94,8 @@ as $$
     select t, 1 from turns t where t.id = p_head_id
     union all
     select t, c.age + 1 from chain c join turns t on t.id = coalesce((c.turn).parent_turn_id, _earlier_head((c.turn).focus_id))
-     -- A turn of an earlier block ends the walk: its ancestors are in earlier blocks, too. A compaction does not end it: the block
-     -- stored in its turn may have been closed afterwards, by a step that the engine drafted.
+     -- The walk ends at a turn of an earlier block, whose ancestors are in earlier blocks as well. A compaction does not end it: the block stored in its turn
+     -- may have been closed afterwards, by a step that the engine drafted.
      where (c.turn).block >= p_block or (c.turn).turn_type = 'compaction'
   )
   select coalesce(array_agg((c.turn).id order by c.age desc), '{}')

@@ -1,4 +1,4 @@
--- The shell command that a call runs, as the inputs of harnesses name it.
+-- The shell command that a call runs, under the keys that different harnesses use in their inputs.
 
 create or replace function _command_of(p_input json)
   returns text

@@ -1,5 +1,5 @@
--- The other strategies of compaction, for faculties that name one in compact_strategy. They are tried first; if they free too
--- little, the ladder of compaction_due.sql follows.
+-- Other compaction strategies, for faculties that name one in compact_strategy. They are tried first; if they free too little, the ladder in
+-- compaction_ladder.sql follows.
 
 create or replace function _strategy_cut(p_state context_state, p_keep integer, p_trigger text, p_told_chars integer, p_names text[])
   returns elisions
@@ -26,7 +26,7 @@ create or replace function _selective_cut(p_state context_state, p_keep integer)
 as $$
 declare
   v_current elisions := p_state.cuts[cardinality(p_state.cuts)];
-  v_cut elisions := v_current; -- replaces it: what it left out stays out
+  v_cut elisions := v_current; -- the new cut replaces it: what it left out stays out
 begin
   if cardinality(p_state.shown) <= p_keep or v_current.max_result_depth is not null and v_current.max_result_effect is null then
     return null; -- no turn is old, or all results are already shortened

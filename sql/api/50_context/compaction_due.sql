@@ -1,4 +1,4 @@
--- Whether the next request needs a compaction: because the context is nearly full, or because somebody asked for one.
+-- Decides whether the next request needs a compaction: because the context is nearly full, or because one was requested.
 
 create or replace function _compaction_due(
     p_state context_state,

@@ -1,6 +1,6 @@
--- Compaction, for when elisions are not enough, is a ladder. First rung: the ledger replaces old turns. If it has hardly any
--- entries: a model's summary does. If neither helps: only task, ledger and the last exchange stay. Each rung has to free at
--- least a tenth, so that nothing is compacted again and again.
+-- Compaction, for when elisions are not enough, is a ladder. First rung: the ledger replaces old turns. If the ledger has hardly any entries: a
+-- model's summary does. If neither helps: only the task, the ledger and the last exchange stay. Each rung has to free at least a tenth, so that
+-- the context is not compacted over and over.
 
 create or replace function _compaction_ladder(
     p_state context_state,
@@ -18,7 +18,7 @@ create or replace function _compaction_ladder(
 as $$
 declare
   v_current elisions := p_state.cuts[cardinality(p_state.cuts)];
-  -- If the model refused a request that was estimated to fit, the estimate is wrong and cannot serve as the limit.
+  -- If the model rejected a request that was estimated to fit, the estimate is wrong and cannot serve as the limit.
   v_is_refused boolean := p_trigger = 'context_overflow';
   v_window integer := least(_context_window_of(p_state.engage), case when v_is_refused then p_tokens end);
   v_limit integer := least(_compaction_limit(p_state.engage), case when v_is_refused then p_tokens * 0.7 end);
@@ -56,7 +56,7 @@ begin
       compaction.compaction_type := 'floor';
       reason := _no_longer_fits(v_after::numeric / p_chars * p_tokens, v_window);
     end if;
-    -- Requested or periodic, and nothing would be gained; or nothing helps.
+    -- It was requested or periodic and would gain nothing, or nothing helps.
     if p_tokens <= v_limit or reason is not null or v_after > 0.9 * p_chars and (p_tokens <= v_window or v_after >= p_chars) then
       compaction := null;
       cut := null;

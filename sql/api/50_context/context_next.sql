@@ -1,4 +1,4 @@
--- What the next request of a focus is made of. It decides and writes nothing, so that both the loop and context_window() use it.
+-- Decides what the next request of a focus contains. It writes nothing, so that both the loop and context_window() can use it.
 
 create or replace function _context_next(
     p_item work_items,

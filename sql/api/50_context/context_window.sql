@@ -1,4 +1,4 @@
--- Requests rebuilt as they were sent, and the next one as it would be sent.
+-- Rebuilds requests as they were sent, and the next one as it would be sent.
 
 create or replace function context_at(p_turn_id uuid)
   returns json
@@ -39,12 +39,12 @@ declare
   v_next record;
   v_request json;
 begin
-  -- It writes nothing. What it calls is volatile, for the random markers that it makes, and so granted to nobody: this runs as the owner.
+  -- It writes nothing. It calls functions that are volatile, because they make random markers, and therefore granted to nobody, so it runs as the owner.
   select * into v_focus from foci where id = p_focus_id;
   if not found then
     perform _raise_not_found('focus', p_focus_id);
   end if;
-  -- The turn under way: asked, or answered and its iteration not finished, or asking for a summary. If the focus is over, its last.
+  -- The current turn: requested; or answered, with its iteration unfinished; or asking for a summary. If the focus has ended, its last turn.
   select t.id into v_turn_id
     from (select * from turns
            where focus_id = p_focus_id and status <> 'failed'

@@ -1,4 +1,4 @@
--- The cuts that a request uses: a chain of elisions, and what a new one leaves of it.
+-- The cuts that a request uses: a chain of elisions, and how a new cut changes it.
 
 create or replace function _elision_chain(p_elision_id uuid)
   returns elisions[]

@@ -1,4 +1,4 @@
--- Whether the next request leaves closed blocks out (an elision): decided once, when its turn is made.
+-- Decides whether the next request leaves out closed blocks (an elision): once, when its turn is created.
 
 create or replace function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_boundary text, p_cuts elisions[], p_keep text[])
   returns elisions[]
@@ -19,15 +19,15 @@ declare
   v_said_chars bigint;
   v_stubs text;
 begin
-  -- Right after a block closes, nothing or only one exchange comes after it: at no other moment does so little have to be
-  -- written to the provider's cache again.
+  -- Only right after a block closes: at most one exchange comes after it then, so at no other moment does so little have to be written to the
+  -- provider's cache again.
   if p_boundary is null or not (p_engage ->> 'truncate_closed_blocks')::boolean then
     return p_cuts;
   end if;
   v_shown := _shown_turns(p_head, v_current);
   select coalesce(sum(_exchange_chars(t.id)) filter (where b.block < v_open), 0),
          coalesce(sum(_exchange_chars(t.id)) filter (where b.block >= v_open), 0),
-         -- What was said during a block leaves with it, and messages from people come back in its stub; the task stays.
+         -- Messages during a block leave with it; people's messages come back in its stub. The task stays.
          coalesce(sum(char_length(_query_blocks(t.id))) filter (where b.block < v_open and t.parent_turn_id is not null), 0),
          array_agg(t order by t.depth) filter (where b.block < v_open)
     into v_closed_chars, v_kept_chars, v_said_chars, v_closed
@@ -38,12 +38,12 @@ begin
   end if;
   v_due.id := _uuidv7();
   v_due.ordinal := coalesce(v_current.ordinal, 0) + 1;
-  v_merged_from := v_due.ordinal & (v_due.ordinal - 1); -- without its lowest set bit
+  v_merged_from := v_due.ordinal & (v_due.ordinal - 1); -- the ordinal without its lowest set bit
   select id into v_due.previous_id from unnest(p_cuts) where ordinal <= v_merged_from order by ordinal desc limit 1;
   v_due.work_item_id := p_item.id;
   v_due.focus_id := p_focus.id;
   v_due.iteration := p_focus.iteration + 1;
-  v_due.depth := greatest(p_head.depth + 1, v_current.depth); -- a compaction turn may be between
+  v_due.depth := greatest(p_head.depth + 1, v_current.depth); -- a compaction turn may be in between
   v_due.thinking_depth := _thinking_depth(p_head, p_engage);
   v_due.root_turn_id := coalesce(v_current.root_turn_id, (v_shown[1]).id);
   v_due.first_block := coalesce(v_current.last_block + 1, (v_shown[1]).block);
@@ -71,7 +71,7 @@ begin
   v_due.stub_tokens := _tokens(char_length(v_stubs) + char_length(v_due.standing ->> 'text'), v_model);
   v_due.created_at := _now();
   if v_due.tokens_kept + v_due.kept_tokens > 1000 and _breaks_even_after(v_due, v_model) > 15 then
-    return p_cuts; -- too much would be written to the cache again for this; the next boundary decides anew
+    return p_cuts; -- too much would have to be written to the cache again; the next boundary decides anew
   end if;
   return (select array_agg(c order by c.ordinal) from unnest(p_cuts) c where c.ordinal <= v_merged_from) || v_due;
 end

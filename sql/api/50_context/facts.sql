@@ -1,5 +1,5 @@
--- The facts of where an agent stands: which files were changed and what still fails, as its calls tell. A cut stores them as they were
--- when its last turn ended, so that the next one looks only at the turns since.
+-- Facts about an agent's progress, derived from its calls: which files were changed and what still fails. A cut stores them as of the end of its
+-- last turn, so that the next cut reads only the turns since.
 
 create or replace function _facts_at(p_turn_id uuid)
   returns jsonb
@@ -35,7 +35,7 @@ begin
   if p_cut.standing is not null then
     return p_cut.standing::jsonb - 'text';
   elsif p_cut.id is not null then
-    -- Made by a version that did not store them, or for an imported session.
+    -- Made by a version that did not store facts, or for an imported session.
     return _facts_at(p_cut.last_turn_id);
   end if;
   select * into v_focus from foci where id = (p_shown[1]).focus_id;
@@ -55,7 +55,7 @@ create or replace function _facts_after(p_before jsonb, p_turn_ids uuid[])
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with call as (
-    -- Not the whole rows: keeping one reads its result, however long that is.
+    -- Not the whole rows: keeping a row would read its result, however long.
     select k.id, k.tool_name, k.status, k.is_error, row_number() over (order by u.n, k.parent_call_id is not null, k.ordinal) as n
       from unnest(p_turn_ids) with ordinality as u(turn_id, n)
       join tool_calls k on k.turn_id = u.turn_id and k.completed_at is not null
@@ -71,14 +71,14 @@ as $$
      order by t.n desc nulls last, b.n desc
      limit 200
   ), run as (
-    -- Of each command its newest run; one that the engine refused or stopped is none.
+    -- The newest run of each command; a run that the engine rejected or stopped does not count.
     select distinct on (r.label) r.label, r.is_error, r.n, case when r.is_error then r.said end as said
       from (select _call_label(k) as label, c.is_error, c.n, _result_text(k.result) as said
               from call c
               join tool_calls k on k.id = c.id
              where c.tool_name not in ('ledger_append', 'ledger_read', 'recall_block', 'artifact_read', 'execute_code')
                and not _only_looks(k)
-               -- A label costs more than a look whether anything fails or did.
+               -- Computing a label costs more than checking whether anything fails or failed.
                and (p_before ? 'failing' or exists (select from call e where e.is_error is not false))) r
      where not r.is_error
         or coalesce(r.said, '') !~ '^\[(engine|claim)\] (Not executed|Stopped|There is no tool|This worker does not have|The input does not match)'
@@ -105,7 +105,7 @@ create or replace function _only_looks(p_call tool_calls)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- Quoted text and where errors go say nothing about it; whatever else writes a file, or goes on with another command, is no look.
+  -- Quoted text and redirected errors do not matter; anything else that writes a file or runs another command is more than a look.
   select coalesce(
     regexp_replace(_command_of(p_call.input), '''[^'']*''|"[^"]*"|\d?>(&\d|\s*/dev/null)', ' ', 'g') ~ concat(
       '^\s*(cd\s+[^;&|<>]+&&)?', l.look, '(\|', l.look, ')*$'),

@@ -1,5 +1,5 @@
--- What a file holds as far as a conversation has seen it: what was read or written of it, and every edit since. So a part of it is
--- found as it stands now, wherever it stood when it was named. Lines that nobody has seen are null.
+-- A file's content as far as a conversation has seen it: what was read or written, and every edit since. So a named part of the file is found as
+-- it is now, wherever it was when it was named. Lines that nobody has seen are null.
 
 create or replace function _file_seen(
     p_calls uuid[],
@@ -48,7 +48,7 @@ begin
         end if;
       end loop;
       if not found then
-        v_text := null; -- nobody can say what it did
+        v_text := null; -- the effect of the edit is not known
       end if;
     end if;
     exit when v_text is null;
@@ -78,12 +78,12 @@ as $$
      where char_length(s.text) <= 300000
   ),
   numbers as (
-    -- Many tools print the number before each line, and a note or two behind them.
+    -- Many tools print a number before each line, and a note or two after the lines.
     select count(*) - count(l.numbered) <= 5 and count(l.numbered) > 0
            and max((l.numbered[1])::integer) - min((l.numbered[1])::integer) = count(l.numbered) - 1 as are_there
       from line l
   ),
-  -- Found out once: a nested loop would look through the whole text for each of its lines.
+  -- Materialized: a nested loop would search the whole text for each of its lines.
   begun as materialized (
     select coalesce((regexp_match(s.text, E'\n\\[lines (\\d{1,7}) to \\d+ of \\d+; [^\n]*\\]$'))[1]::integer,
                     (select r.line_start from _lines_read(p_call.tool_name, _jsonb_of(p_call.input)) r), 1) as first,
@@ -97,7 +97,7 @@ as $$
       from line l, numbers, begun b
      where not are_there and not b.is_command and l.line !~ '^\[lines \d+ to \d+ of \d+; .*\]$'
   )
-  -- Grouped, not joined: a walk's plan would join line by line.
+  -- Grouped, not joined: the plan would join line by line.
   select array_agg(l.line order by l.n)
     from (select n, max(line) as line
             from (select n, line from placed
@@ -115,7 +115,7 @@ create or replace function _lines_read(p_tool_name text, p_input jsonb, out line
   immutable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- The offset of Claude Code's Read and pi's read counts from 1; that of read_file is the number of lines skipped.
+  -- Claude Code's Read and pi's read count the offset from 1; that of read_file is the number of lines skipped.
   select o.first, o.first + (substring(p_input ->> 'limit' from '^\d{1,9}$'))::integer - 1
     from (select (substring(p_input ->> 'offset' from '^\d{1,9}$'))::integer + case when lower(p_tool_name) = 'read' then 0 else 1 end) as o(first);
 $$;

@@ -1,4 +1,4 @@
--- What waits for an agent that another program drives: that program asks for it.
+-- Inbox of an agent that another program drives: that program asks for it.
 
 create or replace function inbox_take(p_work_item_id uuid)
   returns text
@@ -10,7 +10,7 @@ declare
   v_ids uuid[];
 begin
   perform _check_submitter(p_work_item_id);
-  -- Most often there is nothing: then nobody waits for a lock.
+  -- Usually there is nothing, and then no lock is needed.
   if not exists (
     select from inbox i
       join work_items w on w.id = i.work_item_id and w.work_type ~ '^(journal$|ldg:)'

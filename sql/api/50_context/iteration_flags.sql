@@ -1,4 +1,4 @@
--- What is due around a request, in one read. Whoever decides gets the flags as an argument, and looks further only where one says so.
+-- Everything that may be due around a request, in one read. Deciding functions get the flags as an argument, and query further only if a flag says so.
 
 create or replace function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb, p_turn turns default null)
   returns iteration_flags
@@ -25,7 +25,7 @@ begin
          exists (select from inbox i where i.work_item_id = p_item.id and i.consumed_at is null),
          exists (select from turns t where t.parent_turn_id = v_last.id),
          (select max(r.created_at) from work_ledger r where r.retracts is not null),
-         -- Each write of a row gives it another place or another writer.
+         -- Each write of a row changes its place or its writer.
          (select md5(work_ledger_build() || string_agg(a.xmin::text || a.ctid::text, ' ' order by a.name)) from abilities a),
          coalesce((
            select t.iteration
@@ -33,7 +33,7 @@ begin
              join turns t on t.id = l.turn_id), 0),
          c.calls, c.open, c.waiting, c.done,
          (select h.id from hook_runs h where h.focus_id = v_head.focus_id and h.turn_id = v_head.id and h.hook = 'check' and h.status = 'failed'),
-         -- What others entered, and what began or ended. Who shares a directory of the host may have touched a file besides.
+         -- News are entries by others, and work that began or ended. Items that share a directory of the host may also have touched files.
          m.mark is distinct from n.mark
          or p_config #>> '{engage,workspace}' = 'host'
             and exists (select from work_items w
@@ -43,7 +43,7 @@ begin
     into v_flags
     from fences e
    cross join lateral (
-     -- Since it was last told everything: a digest of news may have left some of it out, or gone with a request that was given up.
+     -- Since it was last told everything: a digest of news may have left some out, or its request may have been given up.
      select coalesce(d.news_since_at, coalesce(d.created_at, p_focus.created_at) - interval '1 minute') as since, coalesce(d.news_mark, '') as mark
        from (select) o
        left join lateral (

@@ -1,4 +1,4 @@
--- What the steps of an agent ask to keep: names of files, or of parts of them (keep_part.sql), of URLs and of artifacts.
+-- Keep lists: names of files or parts of them (keep_part.sql), URLs and artifacts that an agent's steps ask to keep.
 
 create or replace function _keep_at(p_work_item_id uuid, p_seq integer default 2147483647)
   returns text[]

@@ -1,4 +1,4 @@
--- What a step is answered about the files that it asks to keep, or does not: those that nobody read, and those that leave.
+-- The answer to a step about files: those that it asks to keep but nobody has read, and those that leave because it does not ask to keep them.
 
 create or replace function _keep_answer(p_step work_ledger)
   returns text
@@ -15,7 +15,7 @@ begin
     return null;
   elsif p_step.keep is not null then
     v_unknown := _keep_unknown(p_step);
-    -- A list of whole files costs no walk.
+    -- A list of whole files needs no walk.
     if exists (select from unnest(p_step.keep) u(name) where _keep_path(u.name) <> u.name) then
       v_missing := _keep_missing(p_step);
     end if;

@@ -1,5 +1,5 @@
--- Which lines of a file a name like path:80-140 or path#symbol means: definitions are told by patterns of the usual languages,
--- their ends by indentation and headings.
+-- Finds the lines that a name like path:80-140 or path#symbol means. Definitions are found by patterns of the usual languages, their ends by indentation
+-- and headings.
 
 create or replace function _keep_part(p_lines text[], p_part text, inout first_line integer, inout last_line integer, out part text)
   language plpgsql
@@ -49,7 +49,7 @@ declare
   v_from integer := 1;
   v_to integer := cardinality(p_lines);
 begin
-  -- A name of several parts is looked for whole, then part by part, each within the one before.
+  -- A name of several parts is searched for as a whole, then part by part, each within the previous one.
   for v_names in select * from (values (array[btrim(p_symbol, ' ()')]), (v_names)) as n(names) loop
     select 1, cardinality(p_lines) into v_from, v_to;
     for v_n in 1 .. cardinality(v_names) loop
@@ -106,7 +106,7 @@ as $$
     select l.n, l.line, char_length(substring(l.line from '^\s*')) as indent,
            substring(p_lines[1] from '^(#{1,6})\s') as heading,
            char_length(substring(p_lines[1] from '^\s*')) as outer_indent,
-           -- Within a text between dollars, an SQL function''s body, nothing is told by how far it is indented.
+           -- In dollar-quoted text, such as the body of an SQL function, indentation means nothing.
            sum(regexp_count(l.line, '\$\w*\$')) over (order by l.n) % 2 = 1 as is_quoted
       from unnest(p_lines) with ordinality as l(line, n)
   )

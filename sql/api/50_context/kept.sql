@@ -1,6 +1,6 @@
--- What an agent still needs of elided blocks, kept verbatim after their stubs: what its newest step named (keep) or, if it named
--- nothing, the one before; else files that it read recently and has not changed since. Which calls are kept is fixed with the cut;
--- their text comes from their rows, which never change, so that nothing is stored twice.
+-- Content of elided blocks that an agent still needs is kept verbatim after their stubs: what its newest step named (keep) or, if it named nothing, the step
+-- before; failing that, files that it read recently and has not changed since. Which calls are kept is fixed with the cut; their text comes from their
+-- rows, which never change, so that nothing is stored twice.
 
 create or replace function _kept(p_head turns, p_last_turn_id uuid, p_names text[], p_engage jsonb)
   returns json
@@ -10,7 +10,7 @@ create or replace function _kept(p_head turns, p_last_turn_id uuid, p_names text
 as $$
 declare
   v_last_depth integer := (select depth from turns where id = p_last_turn_id);
-  -- At most a tenth of the window, so that a small one is not filled with what is kept.
+  -- At most a tenth of the window, so that kept content does not fill a small one.
   v_room integer := least((p_engage ->> case when p_names is null then 'keep_auto' else 'keep_budget' end)::integer, _context_window_of(p_engage) / 10);
   v_share integer := v_room / greatest(cardinality(p_names), 1);
   v_step_depth integer := _step_depth(p_head, p_names);
@@ -84,8 +84,8 @@ declare
   v_parts text[] := '{}';
   v_touch record;
 begin
-  -- Back through the conversation until the content of each name is found: where it was last read or written whole, and what
-  -- changed it since. At most a thousand turns, for names that never occurred.
+  -- Walks back through the conversation until it has found the content of each name: where it was last read or written as a whole, and what changed it
+  -- since. At most a thousand turns, for names that never occurred.
   for v_i in 1 .. 1000 loop
     exit when v_turn.id is null or v_missing = '{}';
     for v_touch in
@@ -142,7 +142,7 @@ as $$
               where x.tool_call_id = any (d.calls) and _is_same_file(d.path, x.target) and not _is_same_file(d.target, x.target)) as has_part
       from named d
   )
-  -- The calls of a file are walked once, for all of its parts.
+  -- Walks a file's calls once for all of its parts.
   select u.n, u.target, g.calls, null, true, p.first_line, p.last_line, p.part
     from (select a.path, a.calls, array_agg(a.n order by a.n) as names, array_agg(a.target order by a.n) as targets, array_agg(a.rest order by a.n) as rests,
                  array_agg(least(a.given[1], a.given[2]) order by a.n) as firsts, array_agg(greatest(a.given[1], a.given[2]) order by a.n) as lasts
@@ -184,7 +184,7 @@ as $$
   select w.n, w.target, w.id
     from newest w
    where w.action = 'read' and w.status = 'completed' and w.parent_call_id is null and w.depth <= p_last_depth
-     -- A few lines of a file are of no use without the rest.
+     -- A few lines of a file are useless without the rest.
      and not exists (select from tool_calls k where k.id = w.id and _is_partial(k) and regexp_count(_result_text(k.result), E'\n') < 9);
 $$;
 

@@ -1,4 +1,4 @@
--- What a cut keeps, as the model reads it: calls with their results as they were shown, lines of files with their numbers.
+-- Renders what a cut keeps as text for the model: calls with their results as they were shown, and numbered lines of files.
 
 create or replace function _kept_call(p_call tool_calls)
   returns text
@@ -102,7 +102,7 @@ as $$
                    from json_array_elements(p_cut.kept -> 'no_room') with ordinality as o(value, n)))
     from (values ('data-' || left(md5(p_cut.id::text), 12))) as m(marker)
     cross join (
-      -- Parts of one file, which the same calls hold, are taken from it together.
+      -- Parts of one file from the same calls are extracted together.
       select string_agg(_kept_text(f.value, s.lines), E'\n\n' order by f.n) as text
         from json_array_elements(p_cut.kept -> 'kept') with ordinality as f(value, n)
         left join (

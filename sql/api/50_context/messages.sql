@@ -1,8 +1,7 @@
--- The messages of a request, rebuilt from the chain of turns. For each turn: its user part (the results of its parent's calls,
--- then whatever else was said to the model), then the response. After a turn with an empty response two user parts meet and
--- become one message. Of turns that were cut, the first message (the task) and the stubs stay. Cache breakpoints: after the
--- last stub, and where the previous request ended if the exchange since then is long, see _is_far(); two more are in the config (see
--- _turn_config()), and the API takes at most four.
+-- The messages of a request, rebuilt from the chain of turns. For each turn: its user part (the results of its parent's calls, then whatever else the
+-- model was told), then the response. After a turn with an empty response, two user parts meet and become one message. Of turns that were cut, the first
+-- message (the task) and the stubs stay. Cache breakpoints: after the last stub, and where the previous request ended if the exchange since then is
+-- long, see _is_far(). Two more are in the config (see _turn_config()), and the API accepts at most four.
 
 create or replace function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_ttl text default '5m')
   returns text
@@ -11,21 +10,21 @@ create or replace function _messages(p_parent_turn_id uuid, p_elisions elisions[
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with previous as (
-    -- Where the previous request ended, if this one begins with it; and where the one before that did.
+    -- Where the previous request ended, if this one begins with it, and where the one before that did.
     select t.depth * 2 as "position", b.depth * 2 as before
       from turns t
       left join turns b on b.id = t.parent_turn_id
      where t.id = p_parent_turn_id and t.turn_type = 'normal' and t.elision_id is not distinct from (p_elisions[cardinality(p_elisions)]).id
   ),
   part as (
-    -- A response that came in pieces is one message; so are two without a word between them, as some programs record them.
+    -- A response that came in pieces is one message, and so are two with nothing in between, as some programs record them.
     select p.*,
            p.role = 'assistant' and lag(p.role) over w is distinct from 'assistant' as is_next,
            p."position" <= r."position" and lead(p."position") over w > r."position" as is_end,
            _is_far(sum(b.count) filter (where p."position" > r."position") over ()) as is_far
       from _message_parts(p_parent_turn_id, p_elisions, p_query_blocks, null, p_ttl) p
       left join previous r on true
-     -- Once for each part, and only where it matters: it reads the text as JSON.
+     -- Once for each part, and only where it matters, since it parses the text as JSON.
      cross join lateral (
        select case when p.kind = 'result' then 1
                    when p."position" > coalesce(r.before, r."position") then json_array_length(('[' || p.blocks || ']')::json) end as count
@@ -37,7 +36,7 @@ as $$
       from part p
   ),
   message as (
-    -- The stubs have their own breakpoint, but what stands behind them has none.
+    -- The stubs have their own breakpoint, but what follows them has none.
     select n.message, n.role,
            string_agg(
              case when n.is_end and n.is_far and (n.kind <> 'stubs' or n.rank = 2147483646) then _with_breakpoint(w.blocks, p_ttl)
@@ -104,7 +103,7 @@ as $$
                 else _with_breakpoint(_blocks(e.stubs), p_ttl) end, null
       from unnest(p_elisions) with ordinality as e
     union all
-    -- Before the first stub; the text of a compaction comes before it and needs no introduction.
+    -- Before the first stub. The text of a compaction comes before it and needs no introduction.
     select 'stubs', null, -1, 2 * min(e.ordinality)::integer - 1, 0, 'user',
            _text_block('[engine] Closed blocks of your work follow, each by what you recorded; recall_block(n, query) brings their calls and results back.'),
            null
@@ -119,7 +118,7 @@ as $$
     union all
     select s.kind, c.id, c.depth * 2 + 2, s.rank, s.ordinal, 'user', s.blocks, s.chars
       from chain c
-      -- Turn by turn (offset 0), also while the tables are so new that nothing is known of their size.
+      -- Turn by turn (offset 0), even if the tables are so new that they have no statistics.
       cross join lateral (
         select shown.kind, shown.rank, k.ordinal, shown.blocks, shown.chars
           from tool_calls k
@@ -151,7 +150,7 @@ create or replace function _blocks(p_content json)
   language sql
   immutable
   parallel safe
-  -- By bytes: counting characters would walk all of it twice.
+  -- Counts bytes: counting characters would walk the whole text twice.
   return convert_from(substring(convert_to(p_content::text, 'UTF8') from 2 for octet_length(p_content::text) - 2), 'UTF8');
 
 comment on function _blocks(json) is 'A list of blocks as text, without its brackets.';

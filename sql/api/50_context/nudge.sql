@@ -1,5 +1,4 @@
--- An agent that writes nothing to its ledger is reminded (a nudge); if that does not help, the engine drafts a step itself, so
--- that blocks still close.
+-- Reminds an agent that writes nothing to its ledger (a nudge). If that does not help, the engine drafts a step itself, so that blocks still close.
 
 create or replace function _nudge(
     p_item work_items,
@@ -60,7 +59,7 @@ create or replace function _is_branched(p_head turns)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  perform _lock('branches', p_head.id::text); -- either forks are made at this turn, or a step is drafted for it
+  perform _lock('branches', p_head.id::text); -- either forks are created at this turn, or a step is drafted for it
   return exists (select from work_items where fork_turn_id = p_head.id)
       or exists (select from turns where parent_turn_id = p_head.id and status <> 'failed'
                                      and (turn_type = 'normal' or work_item_id <> p_head.work_item_id));

@@ -1,4 +1,4 @@
--- What an agent is told besides the results of its calls: first its task, later messages, news and reminders.
+-- Everything that an agent is told in addition to the results of its calls: first its task, later messages, news and reminders.
 
 create or replace function _orient_text(p_item work_items, p_focus foci, p_config jsonb, out said text, out shown jsonb, out digest jsonb)
   language plpgsql
@@ -26,7 +26,7 @@ begin
   if p_focus.attempt > 1 and p_config #>> '{recover,mode}' is distinct from 'fresh' then
     v_standing := _standing_text(p_item, _facts_at(_earlier_head(p_focus.id)), 'ledger', _standing_room(p_config -> 'engage'));
   end if;
-  if p_focus.attempt = 1 and p_item.continues_id is not null then -- the item before had no turn
+  if p_focus.attempt = 1 and p_item.continues_id is not null then -- the continued item had no turn
     v_past := (select _past_message(p_item, s, p_config -> 'engage') from work_items s where s.id = p_item.continues_id);
   end if;
   select string_agg(_hook_words(h.hook, coalesce(_cap_text(_hook_said(h, 'context'), 100000), format('(it %s)', h.error))), E'\n\n' order by h.hook)
@@ -118,7 +118,7 @@ declare
   v_every integer := (p_config -> 'awareness' ->> 'refresh_every')::integer;
   v_news record;
 begin
-  -- The first request has the whole digest beside its task.
+  -- The first request has the whole digest with its task.
   if not p_has_news or not (p_config -> 'awareness' ->> 'enabled')::boolean
     or p_turn.iteration = 1 or v_every = 0 or (p_turn.iteration - 1) % v_every <> 0 then
     return false;
@@ -218,7 +218,7 @@ declare
   v_since timestamptz := _now() - interval '1 minute'; -- for transactions that are open now
   v_mark text;
 begin
-  -- Before what it marks is read: what is committed in between is told, and looked for once more.
+  -- Read the mark first: whatever commits in between is then told, and looked for once more.
   select m.mark into v_mark
     from work_items w
    cross join lateral (select _awareness_projects(w.project, p_config #>> '{awareness,scope}') as projects offset 0) p
@@ -278,7 +278,7 @@ as $$
     from inbox i
    where i.work_item_id = p_work_item_id and i.consumed_at is null
    order by i.created_at, i.id
-   limit 680; -- from 101 on they are numbered in their turn, and 790 is what was taken back (messages.sequence)
+   limit 680; -- they get sequence 101 and up in their turn, and 790 is for retractions (messages.sequence)
 $$;
 
 comment on function _inbox_waiting(uuid) is 'What waits in an item''s inbox for the next request, in order, with the text blocks for the model; at most 680.';
@@ -305,7 +305,7 @@ create or replace function _past_message(p_item work_items, p_source work_items,
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- After completed work the conversation says all: it costs a request of a chat a line.
+  -- After completed work the conversation says everything, so one line is enough for a chat's request.
   select concat_ws(E'\n\n',
     format('[engine] Work item %s was %s%s. You go on with it as work item %s: %s',
       p_source.id, case p_source.state when 'dead' then 'given up after its last attempt' else p_source.state end,

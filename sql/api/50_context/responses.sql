@@ -1,4 +1,4 @@
--- Reading stored responses: their text, the inputs and results of their calls.
+-- Reads stored responses: their text, and the inputs and results of their calls.
 
 create or replace function _response_text(p_turn_id uuid)
   returns text
@@ -111,14 +111,14 @@ begin
   end if;
   return (
     with recursive loop as (
-      -- is_told: whether anything but results is said between this response and the next one.
+      -- is_told: whether anything other than results is said between this response and the next one.
       select t.parent_turn_id, t.depth, r.kind, true as is_told, _is_told(t) as is_asked
         from turns t
        cross join lateral _response_begins(t) r(kind)
        where t.id = p_head.id and t.id is distinct from v_cut.last_turn_id
          and (r.kind is null or exists (select from tool_calls k where k.turn_id = t.id and k.parent_call_id is null))
       union all
-      -- Back as far as each response called something, or nothing was said after it; an empty one is none.
+      -- Goes back as long as each response made calls, or nothing was said after it; an empty response does not count.
       select t.parent_turn_id, t.depth, r.kind, n.is_told, _is_told(t)
         from loop l
         join turns t on t.id = l.parent_turn_id

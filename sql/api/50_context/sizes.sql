@@ -1,4 +1,4 @@
--- How large a request is or will be: characters, counted, and tokens, estimated from them.
+-- The size of a request: characters, which are counted, and tokens, which are estimated from them.
 
 create or replace function _results_chars(p_turn_id uuid)
   returns integer
@@ -95,7 +95,7 @@ declare
   v_model text := p_engage ->> 'model';
 begin
   if p_last.id <> p_head.id or _input_total(p_head) = 0 then
-    return _tokens(p_chars, v_model); -- no count to start from: a compaction came between, or the provider reports no usage
+    return _tokens(p_chars, v_model); -- no count to start from: a compaction came in between, or the provider reports no usage
   end if;
   return _input_total(p_head) + coalesce(p_head.output_tokens, 0) + _tokens(p_raw_chars + char_length(p_say), v_model)
        + case when p_cut.id is distinct from p_head.elision_id then p_cut.stub_tokens + p_cut.kept_tokens - p_cut.tokens_elided else 0 end;
@@ -111,7 +111,7 @@ create or replace function _window_part(p_engage jsonb, p_part numeric)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- A message holds 4 MiB, however large the window.
+  -- A message may have 4 MiB, however large the window is.
   select least(_context_window_of(p_engage) * p_part / (_tokens(10000, p_engage ->> 'model') / 10000.0), 1000000)::integer;
 $$;
 

@@ -1,6 +1,5 @@
--- Where an agent stands: one block, made here and nowhere else, that stands wherever old turns are represented by something shorter:
--- behind the stubs of a cut, in a compaction, at the head of a fork and of a further attempt, in the packet, and for people. Its parts
--- have one order; those that are empty are left out.
+-- The standing of an agent: one block, made only here, for every place where something shorter replaces old turns: after the stubs of a cut, in a
+-- compaction, at the beginning of a fork and of a further attempt, in the packet, and for people. Its parts have a fixed order; empty ones are left out.
 
 create or replace function standing(p_work_item_id uuid, p_turn_id uuid default null)
   returns text
@@ -53,7 +52,7 @@ declare
 begin
   return concat_ws(E'\n',
     '=== WHERE YOU STAND ===', '',
-    -- Where the task itself stands above, its beginning will do.
+    -- If the task itself is shown above, its beginning is enough.
     format('Work item %s: %s', p_item.id,
       _one_line(p_item.description, least(case when p_above in ('stubs', 'ledger', 'conversation') then 120 else 300 end, v_share))),
     'Plan' || rtrim(_standing_plan(p_item, v_until_seq, 2 * v_share), E'\n'),
@@ -96,7 +95,7 @@ create or replace function _standing_plan(p_item work_items, p_until_seq integer
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- What is being done and what is open goes first into the room there is; all stand in their order.
+  -- Items being done and open items get the available room first; all are listed in the plan's order.
   with item as (
     select i.n, i.state, format('%s. %s %s', i.n, _plan_box(i.state), _one_line(i.text, 300)) as line,
            count(*) filter (where i.state = 'done') over () as done, count(*) filter (where i.state <> 'dropped') over () as counted
@@ -149,7 +148,7 @@ create or replace function _common_folder(p_paths text[])
   parallel safe
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- Character by character: in the order of a language what lies between two paths may begin otherwise.
+  -- Compares characters (collate "C"): in a language's order, a path between two others may begin differently.
   select coalesce(substring(left(e.first, (
            select coalesce(min(n) - 1, least(char_length(e.first), char_length(e.last)))::integer
              from generate_series(1, least(char_length(e.first), char_length(e.last), 500)) n

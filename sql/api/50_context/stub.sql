@@ -8,7 +8,7 @@ create or replace function _stubs_of(p_cut elisions, p_turns turns[], p_after_se
 as $$
   select string_agg(_text_block(s.stub), ',' order by n)
     from unnest(p_turns) as last
-    -- Of the block before its own, what the stub left to the exchange that closed it, which leaves now.
+    -- Includes the rest of the previous block: what its stub left to the exchange that closed it, which leaves now.
     cross join generate_series(p_cut.first_block - 1, p_cut.last_block) as n
     cross join lateral (
       select case when n < p_cut.first_block then _stub_rest(p_cut.work_item_id, p_turns, p_after_seq, n)
@@ -88,7 +88,7 @@ as $$
                   case when _is_retracted(p_work_item_id, l.seq) then '(taken back)' else _indent(l.content, '  ') end)
          end,
          l.is_auto, t.depth,
-         -- Not so what code, another tool or the engine recorded: no response says it.
+         -- False for entries by code, another tool or the engine, which no response shows.
          exists (select from tool_calls k where k.id = l.tool_call_id and k.parent_call_id is null and k.tool_name = 'ledger_append')
     from turn t
     join work_ledger l on l.work_item_id = t.work_item_id and l.seq > p_after_seq and l.turn_id = t.id
@@ -106,7 +106,7 @@ create or replace function _told_in(p_turn_id uuid, p_is_whole boolean default f
   rows 1
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- Text that a client inserted automatically (changed files, reminders) is not said by anyone: one line of it is enough.
+  -- Text that a client inserted automatically (changed files, reminders) was said by nobody: one line of it is enough.
   select m.sequence, case when m.source = 'event' and not p_is_whole then _one_line(_result_text(m.content), 240) else _result_text(m.content) end,
          m.source = 'human'
     from messages m
@@ -164,7 +164,7 @@ as $$
            case when k.is_error then _result_text(k.result) end as said
       from unnest(p_turn_ids) with ordinality as u(turn_id, n)
       join tool_calls k on k.turn_id = u.turn_id and k.completed_at is not null and k.tool_name not in ('ledger_append', 'ledger_read', 'execute_code')
-     -- A label costs more than a look whether any call failed.
+     -- Computing a label costs more than checking whether any call failed.
      where exists (select from tool_calls e where e.turn_id = any (p_turn_ids) and e.is_error)
   )
   select _list(array_agg(f.line order by f.n), 6)

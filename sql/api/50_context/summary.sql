@@ -1,4 +1,4 @@
--- Requests for a summary by a model, the second rung of compaction.
+-- Requests that ask a model for a summary, the second rung of compaction.
 
 create or replace function _summary_config(p_model text, p_context_window integer)
   returns text
@@ -95,7 +95,7 @@ create or replace function _summary_given_up(p_focus_id uuid, p_compaction compa
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  -- A request that the model refused because of its size still has to shrink.
+  -- A request that the model rejected for its size still has to shrink.
   update foci set compaction_trigger = p_compaction.trigger where id = p_focus_id and p_compaction.trigger = 'context_overflow';
 end
 $$;

@@ -71,7 +71,7 @@ as $$
 declare
   v_most integer;
 begin
-  -- All of it whole or, if there is no room, as much of each as lets all of them fit.
+  -- All of them in full or, if there is no room, as much of each as lets all of them fit.
   select max(m) into v_most
     from unnest(array[2000000000, 8000, 4000, 2000, 1000]) m
    where (select coalesce(sum(case when char_length(u.said) <= m then char_length(u.said) + 4 else m + 200 end), 0)

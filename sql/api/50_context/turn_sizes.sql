@@ -1,5 +1,5 @@
--- The size of each request by part, kept up turn by turn. While the same cut is in force, a request is the one before it, the
--- exchange since and what is said now; only the first request with a new cut is walked.
+-- The size of each request by part, updated turn by turn. While the same cut is in force, a request is the previous one, the exchange since then and what
+-- is said now; only the first request with a new cut is walked.
 
 create or replace function _turn_sizes_store(p_turn turns)
   returns void
@@ -113,13 +113,13 @@ begin atomic
   select p_turn_id, r.blocks, coalesce(string_agg(s.blocks, ',' order by s.rank, k.ordinal), ''),
            (r.count + coalesce(sum(case s.kind when 'result' then 1 else json_array_length(('[' || s.blocks || ']')::json) end), 0))::integer,
            r.chars::integer, coalesce(sum(s.chars), 0)::integer,
-           -- What is shown of a failed call has its images apart.
+           -- What is shown of a failed call has its images separately.
            coalesce(sum(case when k.is_error then _content_chars(k.result) else s.chars - 70 end) filter (where s.kind = 'result'), 0)::integer
     from (select coalesce(string_agg(b.blocks, ',' order by m.sequence), '') as blocks, coalesce(sum(json_array_length(c.content)), 0) as count,
                  coalesce(sum(_blocks_chars(b.blocks)), 0) as chars
             from messages m
            cross join lateral (select coalesce(m.sent_content, m.content) as content) c
-           cross join lateral (select _blocks(c.content) as blocks offset 0) b -- once
+           cross join lateral (select _blocks(c.content) as blocks offset 0) b -- evaluated once
            where m.turn_id = p_turn_id and m.role = 'assistant') r
     left join tool_calls k on k.turn_id = p_turn_id and k.parent_call_id is null and k.completed_at is not null
     left join lateral _shown_result(k, k.result) s on k.id is not null

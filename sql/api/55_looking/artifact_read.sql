@@ -1,4 +1,4 @@
--- Reading a large output again, by range or pattern.
+-- Reads a large output again, by range or pattern.
 
 create or replace function artifact_read(
     p_handle text,

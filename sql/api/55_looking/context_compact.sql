@@ -1,4 +1,4 @@
--- Compaction on request, and whether it will be needed soon.
+-- Compaction on request, and whether one will be needed soon.
 
 create or replace function context_compact(p_work_item_id uuid, p_instructions text default null)
   returns text

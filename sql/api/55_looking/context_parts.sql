@@ -1,4 +1,4 @@
--- What a request consists of, part by part.
+-- Lists the parts of a request.
 
 create or replace function context_parts(p_turn_id uuid, p_after integer default null, p_limit integer default null)
   returns table (
@@ -15,7 +15,7 @@ declare
   v_cut elisions;
   v_page record;
   v_ratio numeric;
-  v_scale double precision; -- of a character, by the provider's count
+  v_scale double precision; -- the provider's tokens per character
 begin
   perform _check_page(coalesce(p_limit, 1), 10000);
   select * into v_turn from turns where id = p_turn_id;
@@ -41,7 +41,7 @@ begin
         left join turn_sizes s on s.turn_id = t.id
     )
     select p.n, o.call_number, p.part, p.role, o.iteration, b.block, ceil(p.chars * v_ratio)::integer, coalesce(p.content, _part_text(p.blocks)),
-           -- The provider counted tokens, not parts: a part is where its middle is.
+           -- The provider counts tokens, not parts: the middle of a part decides where it belongs.
            case
              when v_scale is null then null
              when (v_page.before + p.middle) * v_scale <= coalesce(v_turn.cached_input_tokens, 0) then 'read'

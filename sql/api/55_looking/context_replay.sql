@@ -1,5 +1,5 @@
--- What a conversation would have cost under another context policy, without asking a model: every past request is assembled
--- again by the functions that assemble real ones, and compared with the one before it.
+-- Replays a conversation to find what it would have cost under another context policy, without calling a model: every past request is assembled again by
+-- the functions that assemble real ones, and compared with the previous one.
 
 create or replace function context_replay(p_session text, p_policy jsonb default '{}')
   returns table (
@@ -106,8 +106,8 @@ begin
     cut := case when (v_cuts[cardinality(v_cuts)]).id is distinct from v_cut_id then v_cuts[cardinality(v_cuts)] end;
     is_cut := kept_parts < cardinality(v_before) or cut.id is not null;
     v_cut_id := coalesce(cut.id, v_cut_id);
-    -- The cache serves a prefix that ends where an earlier request had a breakpoint: after the system prompt, after the last
-    -- stub, at the end. For policies that are not ours, a breakpoint is assumed wherever it helps.
+    -- The cache serves a prefix that ends where an earlier request had a breakpoint: after the system prompt, after the last stub, at the end. For
+    -- policies other than ours, a breakpoint is assumed wherever it helps.
     v_entries := array(select e from unnest(v_entries) e where e <= kept_parts);
     cached_parts := case when v_is_own then coalesce((select max(e) from unnest(v_entries) e), 0) else kept_parts end;
     v_entries := v_entries || cardinality(v_parts.keys) || array(select i from generate_subscripts(v_parts.ends, 1) i where v_parts.ends[i]);

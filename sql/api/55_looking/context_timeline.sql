@@ -1,5 +1,5 @@
--- What each request of a conversation held, by part, from the sums stored with its turns; and what it would have held under
--- another policy, replayed.
+-- The contents of each request of a conversation, by part, from the sums stored with its turns; and what it would have contained under another policy,
+-- by replay.
 
 create or replace function context_timeline(p_session text, p_policy jsonb default null, p_after uuid default null, p_limit integer default 500)
   returns table (
@@ -109,7 +109,7 @@ as $$
       join turn_configs c on c.content_hash = h.config_hash
   ),
   first_call as materialized (
-    -- Of a recorded run only the provider knows how large system prompt and tools were.
+    -- In a recorded run, only the provider knew the size of the system prompt and tools.
     select case when t.external_id is not null or t.provider = 'replay' then nullif(_input_total(t), 0) - ceil((s.task + s.digest) * c.ratio) end as prefix
       from _turn_of_call(p_head_id, 1) t
       join turn_sizes s on s.turn_id = t.id
@@ -135,7 +135,7 @@ as $$
          (s.t).cached_input_tokens, (s.t).cache_write_tokens, (s.t).input_tokens, (s.t).output_tokens,
          case when p.is_same then '[]' else _timeline_marks(s.t, s.model) end
     from sized s
-    -- Of most turns the one before says that there is no mark.
+    -- For most turns, the previous turn already shows that there is no mark.
     left join lateral (
       select true as is_same from turns p
        where p.id = (s.t).parent_turn_id and p.turn_type <> 'compaction' and p.elision_id is not distinct from (s.t).elision_id) p on true

@@ -1,4 +1,4 @@
--- Why a request shows each block as it does, and what cuts cost and save.
+-- Explains why a request shows each block the way it does, and what cuts cost and save.
 
 create or replace function explain_turn(p_turn_id uuid)
   returns table (block integer, shown text, turns integer, estimated_tokens integer, why text)
@@ -32,8 +32,8 @@ begin
       select p, c.turn from chain c join turns p on p.id = (c.turn).parent_turn_id
     ),
     parts as (
-      -- Where the next turn is in the same block, no step closed one. What a turn exchanged was said after it and before the next
-      -- told anything.
+      -- If the next turn is in the same block, no step closed the block. A turn's exchange was added to the context after that turn, and before the next
+      -- turn's own messages.
       select case when (c.next).block = (c.turn).block and (c.next).focus_id = (c.turn).focus_id then (c.turn).block
                   else _block_of(c.turn) end as block,
              (c.turn).depth > v_last_depth as is_shown,

@@ -1,4 +1,4 @@
--- A block that left the context, verbatim.
+-- Returns a block that has left the context, verbatim.
 
 create or replace function recall_block(
     p_work_item_id uuid,

@@ -1,4 +1,4 @@
--- One past request under another context policy: what it leaves out, and the size of its parts.
+-- Assembles one past request under another context policy: what it leaves out, and the size of its parts.
 
 create or replace function _edited_ahead(p_turns turns[], p_ahead integer)
   returns text[]
@@ -45,7 +45,7 @@ as $$
      cross join lateral _file_seen(k.calls, t.target, null, null, null) f
   ),
   place as (
-    -- What an edit before it will have made cannot be named yet; where nobody can say what stands where, the whole file is.
+    -- A place that only an earlier edit creates cannot be named yet. If the file's content is not known, the whole file is named.
     select e.target, e.n, l.line - p_lines / 2 as first, l.line + regexp_count(e.old, E'\n') + p_lines / 2 as last, f.content is null as is_whole
       from edit e
       join file f using (target)
@@ -150,7 +150,7 @@ begin
   for v_n in 1 .. cardinality(p_turns) - 1 loop
     v_growth := _input_total(p_turns[v_n + 1]) - _input_total(p_turns[v_n]);
     v_chars := _exchange_chars((p_turns[v_n]).id) + char_length(_query_blocks((p_turns[v_n + 1]).id));
-    -- A cut in between made the request smaller than the conversation; then the default ratio is used.
+    -- If a cut in between made the request smaller than the conversation, the default ratio is used.
     if _input_total(p_turns[v_n]) > 0 and v_growth > 0 and v_chars > 0
       and ((p_turns[v_n + 1]).elision_id is not distinct from (p_turns[v_n]).elision_id or (p_turns[v_n]).provider = 'replay') then
       per_char := per_char || jsonb_build_object((p_turns[v_n]).id::text, v_growth::double precision / v_chars);
@@ -206,7 +206,7 @@ begin
                    when 'task' then null
                    else p.turn_id end::text)::double precision,
                  v_default))::integer as tokens,
-             -- The last stub, and not where the agent stands behind it: that is another with each cut.
+             -- The last stub, not the standing after it, which differs with each cut.
              p.kind = 'stubs' and p.rank < 2147483646
                and lead(case when p.rank < 2147483646 then p.kind end) over (order by p."position", p.rank, p.ordinal, s.n) is distinct from 'stubs' as is_end
         from _message_parts(p_turn.id, p_cuts, '') p

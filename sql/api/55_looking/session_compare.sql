@@ -1,4 +1,4 @@
--- Two branches of a conversation side by side: where they part, and what each has done since.
+-- Compares two branches of a conversation: where they diverge, and what each has done since.
 
 create or replace function session_compare(p_a text, p_b text)
   returns table (

@@ -1,4 +1,4 @@
--- The tree of turns to be drawn: straight runs are folded, and what is far from the turn that is looked at, too.
+-- The tree of turns, for drawing: straight runs are folded, and so is everything far from the current turn.
 
 create or replace function turn_tree(p_work_item_id uuid, p_around uuid default null, p_limit integer default 200)
   returns table (
@@ -13,7 +13,7 @@ as $$
 #variable_conflict use_column
 declare
   v_around turns;
-  v_nodes integer := p_limit / 2; -- a run may stand before each turn that is shown
+  v_nodes integer := p_limit / 2; -- a folded run may precede each turn that is shown
 begin
   perform _check_page(p_limit, 1000);
   if not exists (select from work_items w where w.id = p_work_item_id) then
@@ -159,7 +159,7 @@ as $$
     select t.id, t.parent_turn_id from main m join turns t on t.id = m.parent_turn_id where t.work_item_id = p_work_item_id and t.depth >= p_from
   ),
   turning as materialized (
-    -- Of several children, one is straight on.
+    -- Of several children, one continues straight on.
     select s.id
       from (select n.id, row_number() over (partition by n.parent_turn_id order by n.id in (select m.id from main m) desc, n.id desc) as nth
               from near n where not n.is_root) s

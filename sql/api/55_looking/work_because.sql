@@ -1,4 +1,4 @@
--- What a request held that led to its answer: exact quotes with where they come from, what it held, and what had been cut by then.
+-- Explains what in a request led to its answer: exact quotes with their sources, what the request contained, and what had been cut by then.
 
 create or replace function work_because(p_turn_id uuid, p_tool_call_id uuid default null)
   returns table (
@@ -79,7 +79,7 @@ declare
   v_first integer := 1;
   v_last integer;
 begin
-  -- Each piece is a word with the space before it: pieces that follow each other are the text as it was.
+  -- Each piece is a word with the space before it, so that consecutive pieces join to the original text.
   while v_first + 4 <= cardinality(v_words) loop
     v_last := v_first + 4;
     v_quote := regexp_replace(array_to_string(v_words[v_first:v_last], ''), '^\s+', '');
@@ -117,7 +117,7 @@ begin
       from tool_calls k
      where k.turn_id = p_told_in and strpos(_result_text(k.result), p_quote) > 0
      order by k.ordinal limit 1;
-  elsif p_part in ('task', 'digest') then -- the first digest stands with the task
+  elsif p_part in ('task', 'digest') then -- the first digest comes with the task
     select s.turn_id, s.work_item_id, s.seq, l.entry_type into turn_id, work_item_id, entry_seq, says
       from awareness_shown s
       join work_ledger l on l.work_item_id = s.work_item_id and l.seq = s.seq

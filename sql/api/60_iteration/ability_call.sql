@@ -1,5 +1,5 @@
--- Running what stands behind an ability: a function of the ledger, or a function of a user, which runs as a role of its own. Both ways
--- to call one come here: tool_call_execute() for agents that a worker drives, ability_invoke() for everybody else.
+-- Runs the function behind an ability: one of the ledger's, or a user's, which runs as a separate role. Both ways to call one lead here:
+-- tool_call_execute() for agents that a worker drives, ability_invoke() for everybody else.
 
 create or replace function _ability_call(
     p_ability abilities,
@@ -25,7 +25,7 @@ begin
           set_config('work_ledger.turn_id', coalesce(p_turn_id::text, ''), true),
           set_config('work_ledger.tool_call_id', p_tool_call_id::text, true),
           set_config('work_ledger.is_agent', case when p_turn_id is null then 'true' else '' end, true);
-  -- Both calls are dynamic, because rows name the function, by a quoted name that ability_register() took from the catalog.
+  -- Both calls are dynamic, because the function's name comes from a row: ability_register() took it from the catalog, quoted.
   if not p_ability.is_builtin then
     perform _tool_role_check();
     v_result := _tool_run(p_ability.function_name, _tool_path(p_ability.search_path), p_input);
@@ -35,7 +35,7 @@ begin
     end if;
     execute format('select to_jsonb(%s($1))', p_ability.function_name) into v_result using p_input;
   end if;
-  -- A function may have called others by name: what was set before it is set again.
+  -- The function may have called other abilities by name: restore the previous settings.
   perform set_config('work_ledger.work_item_id', coalesce(v_before[1], ''), true),
           set_config('work_ledger.lease', coalesce(v_before[2], ''), true),
           set_config('work_ledger.turn_id', coalesce(v_before[3], ''), true),
@@ -82,16 +82,17 @@ declare
   v_call text := format('select pg_catalog.to_jsonb(%s($1))', p_function);
   v_result jsonb;
 begin
-  -- Between these two the path is the function's, also if it sets another one: nothing here is looked up without its schema.
+  -- Between these two calls, the path is the function's, even if it sets another: everything here is looked up with its schema.
   perform pg_catalog.set_config('search_path', p_path, true);
   execute v_call into v_result using p_input;
   perform pg_catalog.set_config('search_path', v_own_path, true);
-  -- Secrets leave the rows of whoever uses this session next, though it switched that off: for the session, whatever it set for the transaction.
+  -- If the tool switched redaction off for the session, switch it back on, so that the session's later rows lose their secrets. What the tool set for the
+  -- transaction makes no difference.
   if v_own_redact = '' then
     perform pg_catalog.set_config('work_ledger.redact', '', false);
   end if;
-  -- What the function leaves in the session would act later with the rights of the session: a table or type in place of another, triggers
-  -- that wait for the commit, a cursor whose query runs then.
+  -- Anything that the function leaves in the session would act later with the session's rights: a table or type that hides another, triggers that wait for
+  -- the commit, a cursor whose query runs then.
   if (select prosecdef from pg_proc where oid = '_tool_run(text, text, jsonb)'::regprocedure) and (
     pg_my_temp_schema() <> 0 and exists (
       select from pg_class where relnamespace = pg_my_temp_schema() and relowner = quote_ident(current_user)::regrole

@@ -1,4 +1,4 @@
--- Approvals, from beginning to end: which calls need one, asked for once, shown, decided once, acted on, expired.
+-- The life of an approval: which calls need one, requested once, shown, decided once, acted on, expired.
 
 create or replace function _needs_approval(p_risk text, p_engage jsonb)
   returns boolean

@@ -1,4 +1,4 @@
--- Claims that calls make by themselves: what an agent is about to change it holds for a while, and hears of others that do.
+-- Claims that calls make automatically: an agent claims what it is about to change for a while, and is told of others that claimed it.
 
 create or replace function _shares_files(p_item work_items, p_config jsonb)
   returns boolean
@@ -14,7 +14,7 @@ create or replace function _claims_are_due(p_item work_items, p_config jsonb, p_
   language sql
   immutable
   parallel safe
-  -- With a before_tool hook, they are claimed as it rewrote them.
+  -- With a before_tool hook, calls are claimed later, as the hook rewrote them.
   return p_kinds <> '{}' and p_config #>> '{hooks,before_tool}' is null
     and (p_kinds && '{record,url}'::text[] or _shares_files(p_item, p_config));
 
@@ -28,7 +28,7 @@ create or replace function _calls_claim(p_item work_items, p_config jsonb, p_tur
 as $$
 declare
   v_setting text := _claims_setting(p_item, p_config);
-  -- A name that is too long for a key is nobody's claim: a response is stored, whatever its calls name.
+  -- A name that is too long for a key is not claimed: a response has to be stored, whatever its calls name.
   v_room integer := 500 - octet_length(coalesce(_works_in(p_item, p_config), ''));
   v_has_hook boolean := p_config #>> '{hooks,before_tool}' is not null;
   v_shares_files boolean := _shares_files(p_item, p_config);
@@ -55,7 +55,7 @@ begin
     v_claims := array(
       select _claim_new(p_item, p_config, case x.kind when 'path' then 'file' else x.kind end || ':' || x.target, _claim_ttl())
         from touches x
-       -- Notes are no files of the host, and compare versions.
+       -- Notes are not files of the host, and have their own version check.
        where x.tool_call_id = v_call.id and x.action not in ('read', 'search') and (v_shares_files or x.kind <> 'path')
          and octet_length(x.target) <= v_room and v_call.tool_name <> 'memory'
        order by x.ordinal);
@@ -114,7 +114,7 @@ begin
     perform _claim_store(v_claim, v_found.own, v_found.is_free, v_found.newer <> '{}');
     v_warning := concat_ws(E'\n', v_warning, _claim_warning(v_claim, v_found.newer));
   end loop;
-  -- A model sees the result of its code, not those of the calls in it.
+  -- A model sees the result of its code, not the results of the calls that the code made.
   update tool_calls set warning = concat_ws(E'\n', warning, v_warning) where id = coalesce(p_call.parent_call_id, p_call.id) and v_warning <> '';
 end
 $$;

@@ -1,4 +1,4 @@
--- A call ends: what the model is shown of its result, and what is stored as an artifact.
+-- Ends a call: what the model is shown of its result, and what is stored as an artifact.
 
 create or replace function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb default null, p_whole text default null)
   returns void
@@ -14,14 +14,14 @@ begin
          attempts = p_call.attempts,
          started_at = p_call.started_at,
          artifact_hash = p_call.artifact_hash,
-         -- In this one write: a second update in a transaction checks the row's foreign keys again, and locks after budgets and jobs.
+         -- In the same update: a second one in the transaction would check the row's foreign keys again, and lock after budgets and jobs.
          spawned_work_item_id = (select id from work_items where parent_id = p_call.work_item_id and spawn_tool_call_id = p_call.id order by id limit 1),
          is_truncated = p_call.is_truncated,
          warning = null,
          result = p_call.result,
          completed_at = p_call.completed_at
    where id = p_call.id;
-  -- Code that has ended leaves no call open.
+  -- When code has ended, none of its calls stays open.
   if p_call.tool_name = 'execute_code' then
     perform _calls_stop(array(select k.id from tool_calls k where k.turn_id = p_call.turn_id and k.parent_call_id = p_call.id and k.completed_at is null),
                         '[engine] Stopped: the code that called it ended.');
@@ -49,8 +49,8 @@ declare
   v_content text;
   v_whole text;
 begin
-  -- Before anything is hashed or cut; what names the whole by its handle names it as it is stored. What is stored as it came is
-  -- looked at by the trigger of its row.
+  -- Redact before hashing or cutting, so that a handle in the text is that of the stored, redacted whole. What is stored as it came is
+  -- checked by the trigger on its row.
   if p_whole is not null or char_length(p_content) > p_max_chars then
     p_whole := _redact_text(p_whole, 'tool_calls', v_row);
     if p_whole <> v_given then

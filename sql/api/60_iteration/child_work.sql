@@ -1,4 +1,4 @@
--- Work that an agent delegates: child work items, and what comes back from them.
+-- Delegated work: an agent's child work items, and what comes back from them.
 
 create or replace function spawn_child_work(
     p_work_item_id uuid,
@@ -60,7 +60,7 @@ begin
        and (l.work_type = p_work_type or (_faculty_for(l.faculty, l.work_type, v_project)).name = v_faculty)) then
     perform _raise_invalid('an ancestor is already doing this very work', 'Delegate a part of it, and describe that part.');
   end if;
-  -- Whoever holds the parent's lease may submit below it.
+  -- The holder of the parent's lease may submit below it.
   perform set_config('work_ledger.lease', coalesce(v_lease::text, ''), true);
   v_child := work_submit(p_work_type, p_description, coalesce(p_params, '{}'), p_faculty, p_priority, v_parent.id,
     p_source => 'agent', p_idempotency_key => p_idempotency_key, p_workspace_dir => _place_below(v_parent, v_taker));
@@ -78,7 +78,7 @@ create or replace function _place_below(p_session work_items, p_taker faculties)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- A directory that the caller may not name would only keep the child from being worked on.
+  -- With a directory that the caller may not name, nobody would work on the child.
   select d.path
     from _session_directory(p_session) d(path)
    where p_session.workspace_dir is null and d.path ~ '^/' and p_taker.config #>> '{engage,workspace}' = 'host' and _administers(session_user);

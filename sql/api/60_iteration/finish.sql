@@ -1,4 +1,4 @@
--- Whether an item may end: its check and consolidate commands decide.
+-- Decides whether an item may end, by its check and consolidate commands.
 
 create or replace function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb)
   returns jsonb

@@ -1,4 +1,4 @@
--- A claim and the first stage of its iteration in one call.
+-- A claim and the first stage of its iteration, in one call.
 
 create or replace function focus_begin(
     p_work_item_id uuid,
@@ -18,7 +18,7 @@ begin
     begin
       v_begin := iteration_begin(p_work_item_id, (v_claim.answer ->> 'lease')::uuid);
     exception when others then
-      null; -- whoever calls that stage meets it again, and gives the attempt up
+      null; -- the caller of that stage gets the same error, and gives the attempt up
     end;
   end if;
   return json_build_object('claim', v_claim.answer, 'begin', v_begin);

@@ -1,4 +1,4 @@
--- Whether a worker goes on with its item, or gives it back for something else.
+-- Decides whether a worker continues with its item or gives it back for something else.
 
 create or replace function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision)
   returns boolean
@@ -18,7 +18,7 @@ begin
     from (select _item_hosts(p_item) as hosts offset 0) i -- the faculty may name other hosts by now
     left join workers o on o.id = p_focus.lease_owner
    where _may_drive(p_item, i.hosts, o)
-         -- Another worker may keep the tree for itself, or this one may have kept it until now.
+         -- Another worker may now keep the tree for itself, or this one may have stopped keeping it.
      and (select k.tree_id from workers k where k.tree_id = p_item.root_id and _may_drive(p_item, i.hosts, k) limit 1) is not distinct from o.tree_id;
   if not found then
     return false;

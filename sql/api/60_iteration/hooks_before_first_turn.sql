@@ -1,4 +1,4 @@
--- What runs once, before an attempt's first request: the faculty's recover, orient and engage commands.
+-- Runs once, before an attempt's first request: the faculty's recover, orient and engage commands.
 
 create or replace function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid)
   returns jsonb

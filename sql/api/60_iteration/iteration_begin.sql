@@ -1,11 +1,11 @@
--- An iteration begins: calls left by a crash are settled, then there is a request to send, a command to run or nothing to do.
+-- Begins an iteration: settles calls left by a crash, then returns a request to send, a command to run, or that there is nothing to do.
 
 create or replace function iteration_begin(p_work_item_id uuid, p_lease uuid)
   returns json
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
-  -- For all that it calls: one plan is as good for any turn, and planning each time takes as long as the rest. The other stages do the same.
+  -- Applies to everything that it calls: one plan suits any turn, and planning each time would double the time. The other stages do the same.
   set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -37,7 +37,7 @@ begin
   select * into v_turn from turns where focus_id = p_focus.id and iteration = p_focus.iteration + 1 and status <> 'failed' for no key update;
   if v_turn.status = 'completed' then
     -- A worker died after the response was stored: no new model call, only the open tool calls.
-    perform _recover_calls(v_turn.id), _calls_claim(p_item, p_config, v_turn.id); -- what a lost lease had claimed is free; and some were approved
+    perform _recover_calls(v_turn.id), _calls_claim(p_item, p_config, v_turn.id); -- the lost lease's claims are gone; some calls were approved
     return json_build_object('kind', 'run_tools', 'turn_id', v_turn.id, 'calls', _open_calls(v_turn.id));
   end if;
   if v_turn.id is null and p_focus.iteration = 0 then
@@ -83,7 +83,7 @@ begin
     p_item := _focus_end(p_item, 'failed', 'failed', v_created.reason, null);
     return _item_answer(p_item);
   end if;
-  if (v_created.turn).call_count > 0 then -- nothing can hold it; a second write of its row would check all its references again
+  if (v_created.turn).call_count > 0 then -- nothing can hold it back; a second write of its row would check all its references again
     return _request_sent(v_created.turn, p_flags.is_watched, p_flags, p_kept_turn_id, v_created.is_told, v_created.offered -> 'early');
   end if;
   return _request_begin(p_item, p_focus, p_config, v_created.turn, p_flags, p_kept_turn_id);
@@ -106,7 +106,7 @@ begin
   if v_held is not null then
     return v_held::json;
   end if;
-  -- One that was begun under this lease was not sent: its worker did not hear of it.
+  -- A request that was begun under this lease was never sent: its worker did not get the answer.
   perform _request_unanswered(p_turn, _now(), 'lost');
   update turns set call_count = call_count + 1, status = 'pending' where id = p_turn.id returning * into p_turn;
   insert into model_calls (turn_id, attempt, model)
@@ -133,7 +133,7 @@ begin
   end if;
   return json_build_object('kind', case p_turn.turn_type when 'compaction' then 'summarize' else 'call_model' end,
                            'turn_id', p_turn.id, 'is_watched', p_is_watched,
-                           -- Who watches sees a response before its calls have run.
+                           -- Watchers should see a response before its calls have run.
                            'early', case when p_turn.turn_type = 'normal' and not p_is_watched then p_early else '{}' end,
                            'request', case when v_since is null then context_at(p_turn.id) end, 'since', v_since);
 end

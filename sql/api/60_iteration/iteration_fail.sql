@@ -1,4 +1,4 @@
--- A model call failed: whether and when it is made again, or what ends.
+-- A model call failed: decides whether and when it is repeated, or what ends.
 
 create or replace function iteration_fail(
     p_work_item_id uuid,
@@ -40,13 +40,13 @@ begin
   elsif v_class in ('invalid_request', 'context_overflow') then
     v_item := _focus_end(v_item, 'failed', 'failed', v_message, null, v_due);
   elsif v_class in ('authentication', 'workspace', 'hook') then
-    -- Retrying cannot help until a person has changed something: it stays paused until someone resumes it.
+    -- Retrying cannot help until a person changes something: the item stays paused until someone resumes it.
     v_item := _pause_until_resumed(v_item, v_message, v_due);
   elsif v_focus.model_error_count >= (case v_class when 'malformed_response' then 4 else 20 end) then
     v_item := _focus_end(v_item, 'failed', 'retry', v_message, null, v_due);
   else
     perform _budget_charge(v_due);
-    -- 1, 2, 4 ... 60 seconds, spread by a quarter so that many items do not retry at once.
+    -- 1, 2, 4 ... 60 seconds, randomized by a quarter so that many items do not retry at once.
     v_delay := greatest(
       least(power(2, v_focus.model_error_count - 1), 60) * (0.75 + random() / 2),
       case

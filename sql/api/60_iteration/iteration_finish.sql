@@ -1,4 +1,4 @@
--- An iteration ends: the focus continues, waits, completes or fails.
+-- Ends an iteration: the focus continues, waits, completes or fails.
 
 create or replace function iteration_finish(
     p_work_item_id uuid,
@@ -46,7 +46,7 @@ declare
   v_stalled text;
 begin
   if p_focus.iteration >= p_iteration then
-    -- The answer did not arrive: the lease was kept, and the next iteration has begun.
+    -- The answer got lost: the lease was kept, and the next iteration has begun.
     return _went_on(p_focus, _iteration_begin(p_item, p_focus, p_config, p_lease, p_kept_turn_id));
   end if;
   if v_turn.id is null then
@@ -59,7 +59,7 @@ begin
   if p_flags.waiting_count > 0 then
     v_waits := _waits_over(p_item, v_turn.id);
     if v_waits.is_approved then
-      -- Calls were approved while others ran: the same iteration again, to run them, while the rest waits.
+      -- Calls were approved while others ran: the same iteration continues and runs them, while the others wait.
       return _continued(p_item, p_focus);
     elsif v_waits.waits_until is not null and v_waits.open_count = 0 then
       return _parked(p_item, v_turn.id, v_waits.waits_until);
@@ -306,7 +306,7 @@ begin
   elsif v_calls.count > 0 then
     return exists (select from unnest(v_calls.refused) i where exists (select _result_errors(v_schema, i::jsonb -> 'result')));
   end if;
-  -- An end without a call has no result.
+  -- A response that ends the work without a call has no result.
   return p_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') and _response_text(p_turn.id) is not null;
 end
 $$;

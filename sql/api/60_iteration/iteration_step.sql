@@ -1,5 +1,5 @@
--- An iteration in one transaction: the response, its results, what follows, and the next request. Where something in between needs the
--- outside, such as a call to be run, it ends there, and the same function is called again.
+-- An iteration in one transaction: the response, its results, what follows, and the next request. If something outside the database has to happen
+-- first, such as running a call, the transaction ends there, and the same function is called again.
 
 create or replace function iteration_step(
     p_work_item_id uuid,
@@ -45,7 +45,8 @@ begin
       v_calls := _open_calls(v_turn.id);
       v_waiting := _waiting_calls(v_turn.id);
     end if;
-    -- Budgets are locked behind what the end of an iteration locks, so they were charged in a transaction of its own.
+    -- Under a budget the function also returns here: budgets are locked after what the end of an iteration locks, so they are charged in a separate
+    -- transaction.
     if v_calls::text <> '[]' or v_waiting::text <> '[]' or v_flags.is_limited then
       if v_is_new then
         perform _model_heard(v_flags.last, v_flags.is_cooling);
@@ -57,7 +58,7 @@ begin
   end if;
   v_answer := _iteration_finish(v_item, v_focus, v_config, p_lease, p_iteration, p_driven_seconds, p_kept_turn_id, case when v_is_new then v_flags end);
   if v_is_new and _is_driven(v_item.id) then
-    perform _model_heard(v_flags.last, v_flags.is_cooling); -- behind all other locks; an item that was given back locked its job, and leaves no sample
+    perform _model_heard(v_flags.last, v_flags.is_cooling); -- after all other locks; an item that was given back has locked its job, and is not sampled
   end if;
   return v_answer;
 end

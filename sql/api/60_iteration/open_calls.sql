@@ -52,7 +52,7 @@ as $$
                cross join lateral _toolset(f.config) c
               where t.id = p_call.turn_id and _is_for_code(c.name)) end)
     from (values (1)) as v(one)
-    -- A call of a tool removed from the registry meanwhile still gets an answer: the worker reports that it has no such tool.
+    -- If a tool has been removed from the registry meanwhile, its call still gets an answer: the worker reports that there is no such tool.
     left join abilities a on a.tool_name = p_call.tool_name;
 $$;
 
@@ -127,7 +127,7 @@ create or replace function _early_tools(p_config jsonb)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- An entry holds nothing up: the database records it with the response, see _entries_record().
+  -- An entry delays nothing: the database records it with the response, see _entries_record().
   select coalesce((
     select json_object_agg(a.tool_name, case when a.name <> 'ledger_append' then a.name end)
       from _toolset(p_config) a

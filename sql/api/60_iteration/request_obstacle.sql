@@ -1,4 +1,4 @@
--- What keeps a request from being sent now: the model's cooldown, a command to run first, a budget that is used up.
+-- Reasons why a request cannot be sent now: the model's cooldown, a command to run first, an exhausted budget.
 
 create or replace function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns)
   returns jsonb
@@ -21,7 +21,7 @@ begin
     and not exists (select from models where name = v_fallback and cooldown_ends_at > _now()) then
     update turns set config_hash = _turn_config(p_focus, p_config, v_fallback, _is_thinking(p_turn)) where id = p_turn.id returning * into p_turn;
   elsif v_cooldown.name is not null then
-    -- Spread by a quarter, so that the items do not all retry at once.
+    -- Spread over a quarter of the cooldown, so that items do not all retry at once.
     return _iteration_again(p_item, v_cooldown.cooldown_reason,
       v_cooldown.cooldown_ends_at + random() * 0.25 * (v_cooldown.cooldown_ends_at - _now()));
   end if;
@@ -29,7 +29,7 @@ begin
   if p_turn.turn_type = 'normal' then
     v_hook := _hook(p_item, p_focus, p_config, 'before_model_call', p_turn.id);
     if v_hook.status = 'refused' or (v_hook.status = 'failed' and p_config #>> '{hooks,on_failure}' = 'refuse') then
-      -- The item was paused for it and has been resumed: the hook runs again.
+      -- The item was paused for it and has been resumed: run the hook again.
       update hook_runs set status = 'pending', completed_at = null where id = v_hook.id returning * into v_hook;
     end if;
     if v_hook.status = 'pending' then
@@ -37,7 +37,7 @@ begin
     end if;
   end if;
 
-  -- Under one lease a request is reserved once.
+  -- A request is reserved once under one lease.
   v_resources := case when p_turn.reserved_tokens is null then _resources_limited(p_item.id) else '{}' end;
   if v_resources <> '{}' then
     v_budget := _budget_reserve(p_item, p_focus, p_config, p_turn, v_resources, _turn_tokens(p_turn));

@@ -1,4 +1,4 @@
--- A response is stored as it came; if the API would refuse it in a later request, what is sent instead is stored beside it.
+-- Stores a response as it came. If the API would reject it in a later request, what is sent instead is stored next to it.
 
 create or replace function _response_store(p_turn turns, p_config jsonb, p_content json, p_begins boolean, p_results json default null)
   returns text[]
@@ -22,7 +22,7 @@ declare
 begin
   for v_block in select value, n from json_array_elements(p_content) with ordinality as b(value, n) order by n loop
     v_given := v_given || v_block.value::text;
-    -- The API refuses blank text in a request.
+    -- The API rejects blank text in a request.
     continue when v_block.value ->> 'type' = 'text' and coalesce(v_block.value ->> 'text', '') !~ '\S';
     v_is_thought := v_block.value ->> 'type' in ('thinking', 'redacted_thinking');
     if v_block.value ->> 'type' is distinct from 'tool_use' then
@@ -54,13 +54,13 @@ begin
     elsif p_results is not null and _may_precede(v_ability, p_config) then
       v_call := _call_begun_early(v_call, p_results, _max_result_chars(p_config));
     end if;
-    -- The only call of a response waits for no other: it is stored as begun, see _calls_begin().
+    -- A response's only call waits for no other, so it is stored as already begun; see _calls_begin().
     if v_call.status = 'pending' and p_begins and cardinality(v_ids) = 1 and _may_begin(v_ability, p_config) then
       v_call.status := 'running';
       v_call.attempts := 1;
       v_call.started_at := v_call.created_at;
     end if;
-    insert into tool_calls values (v_call.*) returning * into v_call; -- without secrets
+    insert into tool_calls values (v_call.*) returning * into v_call; -- returns the row without secrets
     v_kinds := v_kinds || _touches_store(v_call);
     -- With a before_tool hook, approval is requested later, for the input as the hook rewrote it.
     if v_refusal is null and p_config #>> '{hooks,before_tool}' is null and _needs_approval(v_ability.risk, p_config -> 'engage') then
@@ -170,8 +170,8 @@ as $$
 declare
   v_items uuid[] := array[p_turn.work_item_id];
 begin
-  -- Some providers number the calls of each response anew. A forked conversation runs through several work items: they are
-  -- searched item by item, never turn by turn.
+  -- Some providers reuse call ids in each response. A forked conversation runs through several work items: they are searched item by item, never turn
+  -- by turn.
   if p_turn.fork_turn_id is not null then
     v_items := v_items || array(select f.work_item_id from _forked_at(p_turn.fork_turn_id) f);
   end if;

@@ -1,5 +1,4 @@
--- Which calls of a response have to wait for others. Two calls that touch the same thing, if one of them changes it, run one
--- behind the other; all others run in parallel.
+-- The order of the calls of a response: two calls that touch the same thing, if one of them changes it, run one after the other; all others run in parallel.
 
 create or replace function _runs_behind(p_call tool_calls)
   returns uuid[]
@@ -15,8 +14,8 @@ as $$
            t.action not in ('read', 'search') as is_change
       from tool_calls k join touches t on t.tool_call_id = k.id
      where exists (select from mine) and k.turn_id = p_call.turn_id and k.completed_at is null and k.id <> p_call.id
-       -- It waits for every running call, and for those not running that come earlier in the response. A call made by code has the
-       -- position of the execute_code call.
+       -- It waits for every running call, and for calls that are not running but come earlier in the response. A call made by code has the position of
+       -- its execute_code call.
        and (k.status = 'running'
             or (k.status = 'waiting' or k.status = 'pending' and k.parent_call_id is null)
                and _call_position(k) < _call_position(p_call))
@@ -97,7 +96,7 @@ create or replace function _paths_meet(p_one text, p_other text)
   return case
     when p_one = p_other then true
     when (p_one ~ '^/') = (p_other ~ '^/') then '' in (p_one, p_other) or starts_with(p_one, p_other || '/') or starts_with(p_other, p_one || '/')
-    -- The workspace's own path is not known here: a relative path may be any absolute path that contains it.
+    -- The workspace's own path is not known here, so a relative path may be any absolute path that contains it.
     when p_one ~ '^/' then position('/' || p_other || '/' in p_one || '/') > 0
     else position('/' || p_one || '/' in p_other || '/') > 0
   end;

@@ -1,4 +1,4 @@
--- An agent that repeats the same calls with the same results: it is told so, and then paused.
+-- Detects an agent that repeats the same calls with the same results: it is told so, and then paused.
 
 create or replace function _stalled(p_focus foci, p_turn_id uuid, p_limit integer)
   returns text

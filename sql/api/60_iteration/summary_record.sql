@@ -1,4 +1,4 @@
--- The summary that a model wrote; it is used if it frees enough.
+-- Records the summary that a model wrote. It is used if it frees enough.
 
 create or replace function summary_record(
     p_work_item_id uuid,

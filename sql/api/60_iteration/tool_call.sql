@@ -1,4 +1,4 @@
--- A call of a tool: begun once, settled once; SQL tools commit their effect and their result together.
+-- Tool calls: begun once, settled once. SQL tools commit their effect and their result together.
 
 create or replace function tool_call_begin(
     p_work_item_id uuid,
@@ -141,7 +141,7 @@ begin
   begin
     v_result := _ability_call(v_ability, _call_input(p_call)::jsonb, p_call.parent_call_id is not null, p_item.id, p_lease, p_call.id, p_call.turn_id);
     if v_result is null and _is_wait(v_ability.name) then
-      -- What a wait is for is read from its input as it was given, also where a hook rewrote that.
+      -- What it waits for comes from its original input, even if a hook rewrote that.
       perform _awaits(p_call.input), _claim_held_by(p_item, case v_ability.name when 'wait_for' then p_call.input ->> 'claim' end, p_call.id)
         where p_call.rewritten_input is not null;
       update tool_calls
@@ -157,7 +157,7 @@ begin
     raise; -- not the call's fault: the worker runs it again
   when others then
     get stacked diagnostics v_hint = pg_exception_hint;
-    -- Models know the errors of memory as they are.
+    -- Models know the errors of the memory tool in their original form.
     perform _call_settle(p_call, concat_ws(E'\n', case when v_ability.name = 'memory' and v_ability.is_builtin and sqlstate ~ '^WL' then 'Error: ' || sqlerrm
                                                         else format('%s (%s)', sqlerrm, sqlstate) end, nullif(v_hint, '')), true);
   end;

@@ -1,5 +1,5 @@
--- Calls made by an agent's code: rows like any other, below the execute_code call that runs the code. When code runs again
--- after an interruption, the calls it made before are answered from these rows.
+-- Calls made by an agent's code: ordinary rows below the execute_code call that runs the code. When code runs again after an interruption, the calls
+-- that it already made are answered from these rows.
 
 create or replace function tool_call_nested(
     p_work_item_id uuid,
@@ -47,7 +47,7 @@ begin
       perform _approval_ask(v_call, v_ability.risk, v_config -> 'engage');
       v_call.status := 'waiting';
     elsif _claims_are_due(v_item, v_config, v_kinds) and _calls_claim(v_item, v_config, v_call.turn_id, v_call.id) is not null then
-      select * into v_call from tool_calls where id = v_call.id; -- refused
+      select * into v_call from tool_calls where id = v_call.id; -- rejected
     end if;
   end if;
   return case

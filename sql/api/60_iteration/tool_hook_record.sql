@@ -1,4 +1,4 @@
--- The output of a before_tool or after_tool command: recorded once, and what becomes of the call.
+-- The output of a before_tool or after_tool command: recorded once, and what happens to the call.
 
 create or replace function tool_hook_record(
     p_work_item_id uuid,
@@ -45,7 +45,7 @@ begin
     if v_reason is not null then
       perform _call_settle(v_call, '[engine] The call ran. Its result is withheld: ' || v_reason, true);
     else
-      -- If a hook rewrote the result, code sees only that, too.
+      -- If a hook rewrote the result, code sees only the rewritten one as well.
       update tool_calls set value = p_value
        where id = v_call.id and parent_call_id is not null and p_value is not null and _hook_said(v_run, 'content') is null;
       perform _call_settle(v_call, coalesce(_hook_said(v_run, 'content'), p_content), coalesce(_hook_said(v_run, 'is_error')::boolean, p_is_error),

@@ -1,5 +1,4 @@
--- What a call touches: read from its name and input by touch_rules, and stored with the call. No other code looks for paths in
--- inputs.
+-- Touches: what a call touches is determined by touch_rules from its name and input, and stored with it. No other code looks for paths in inputs.
 
 create or replace function _touches_store(p_call tool_calls, p_file text default null)
   returns text[]
@@ -78,7 +77,7 @@ begin
      order by c.place
      limit 1000;
 exception when others then
-  -- For example, JSON nested too deeply: then nothing is known.
+  -- For example, JSON that is nested too deeply: then nothing is known.
   return;
 end
 $$;
@@ -94,7 +93,7 @@ as $$
 declare
   v_name text := _tool_name(left(p_tool_name, 200));
   v_rest text := lower(v_name);
-  v_names text[] := '{}'; -- the name, and what stands behind each separator in it, the longest first
+  v_names text[] := '{}'; -- the name, and what follows each separator in it, longest first
 begin
   while v_rest is not null loop
     v_names := v_names || v_rest;
@@ -104,7 +103,7 @@ begin
     select k.rule
       from (select r as rule, v.rank, min(v.rank) over () as best
               from touch_rules r
-             -- A user's own rules first, then built-in rules for the whole name, then those for the name behind a server's, the longest first.
+             -- A user's own rules first, then built-in rules for the whole name, then those for the name without the server's prefix, longest first.
              cross join lateral (
                select case when not r.is_builtin then case when r.tool_name = v_name then 0 end
                            else array_position(case when r.is_of_servers then v_names else v_names[:1] end, r.tool_name) end as rank) v
@@ -178,9 +177,8 @@ $$;
 
 comment on function _text_written(jsonb) is 'The text that a call writes into files, from its input.';
 
--- The tools of well-known agents: Claude Code, Codex CLI, Copilot, pi, SWE-agent, OpenHands, Cursor, Gemini CLI, Cline,
--- opencode, Goose, MCP servers for files and browsers, and our own. Keys are matched by patterns of their names, since the
--- agents have different names for the same thing.
+-- The tools of well-known agents: Claude Code, Codex CLI, Copilot, pi, SWE-agent, OpenHands, Cursor, Gemini CLI, Cline, opencode, Goose, MCP
+-- servers for files and browsers, and our own. Keys are matched by name patterns, since the agents have different names for the same thing.
 delete from touch_rules where is_builtin;
 
 insert into touch_rules (tool_name, is_builtin, position, place, form, kind, action, is_of_servers)

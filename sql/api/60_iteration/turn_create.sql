@@ -1,4 +1,4 @@
--- The next request becomes a turn, with what it leaves out and what it tells the model.
+-- Creates the turn of the next request, with what it leaves out and what it tells the model.
 
 create or replace function _turn_create(
     p_item work_items,

@@ -1,4 +1,4 @@
--- The response to a request, recorded once, with its calls.
+-- Records the response to a request, once, with its calls.
 
 create or replace function turn_record(
     p_work_item_id uuid,
@@ -115,13 +115,13 @@ begin
     update models set cooldown_ends_at = null, cooldown_reason = null
      where name = (select model from turn_configs where content_hash = p_turn.config_hash) and cooldown_ends_at <= _now();
   end if;
-  -- Of a model that is known well, every fourth turn will do, another one for each item: its row is everybody's.
+  -- For a well-known model, every fourth turn is enough, a different one for each item, since all items share the model's row.
   select * into v_parent from turns
    where id = p_turn.parent_turn_id
      and not ((p_turn.iteration + get_byte(uuid_send(p_turn.work_item_id), 15)) % 4 > 0
               and exists (select from models m where m.name = p_turn.model and m.sample_count >= 100));
-  -- If a request begins with the whole previous one, the difference is the response, whose tokens the provider counted, and the
-  -- results, which are measured here.
+  -- If a request begins with the whole previous one, the difference is the response, whose tokens the provider counted, and the results, which are
+  -- measured here.
   if p_turn.model is null or _input_total(p_turn) = 0 or _input_total(v_parent) = 0 or v_parent.model is distinct from p_turn.model
     or v_parent.turn_type <> 'normal' or v_parent.elision_id is distinct from p_turn.elision_id
     or v_parent.config_hash is distinct from p_turn.config_hash then
@@ -133,7 +133,7 @@ begin
     return; -- too short to measure, or not a plausible count
   end if;
   loop
-    -- The update above may have locked another model's row, so this lock is not waited for.
+    -- The update above may have locked another model's row, so this does not wait for its lock.
     update models m
        set sample_chars = case when m.sample_chars > 1000000 then m.sample_chars / 2 else m.sample_chars end + v_chars,
            sample_tokens = case when m.sample_chars > 1000000 then m.sample_tokens / 2 else m.sample_tokens end + v_tokens,
@@ -141,7 +141,7 @@ begin
            updated_at = _now()
      where m.name = (select l.name from models l where l.name = p_turn.model for no key update skip locked);
     exit when found;
-    exit when exists (select from models where name = p_turn.model); -- another transaction has the row: this sample is dropped
+    exit when exists (select from models where name = p_turn.model); -- another transaction has locked the row: this sample is dropped
     perform model_save(p_turn.model);
   end loop;
 end
@@ -200,7 +200,7 @@ begin
          cache_write_tokens = v_written,
          reasoning_tokens = _count('usage.reasoning_tokens', v_usage ->> 'reasoning_tokens'),
          chain_tokens = chain_tokens + coalesce(v_input, 0) + coalesce(v_output, 0) + coalesce(v_cached, 0) + coalesce(v_written, 0)
-    -- One pass over a response that may be long.
+    -- One pass over the response, which may be long.
     from json_to_record(coalesce(p_response, '{}')) as r(
            provider text, model text, stop_reason text, id text, request_id text, duration_ms text, first_token_ms text)
    where turns.id = p_turn_id

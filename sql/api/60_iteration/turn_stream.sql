@@ -1,5 +1,5 @@
--- What a running work item is doing now: a response as it arrives, its calls as they begin and end. Written only while
--- someone watches (ledger_watch), and at most one row for each turn.
+-- The current activity of a running work item: a response as it arrives, its calls as they begin and end. Written only while someone watches
+-- (ledger_watch), and at most one row for each turn.
 
 create or replace function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json)
   returns boolean
@@ -61,7 +61,7 @@ $$;
 comment on function work_activity(uuid, uuid) is
   'What the agent of a work item thinks, says and calls: select * from work_activity(''…''). The newest turn, or the turns from p_from_turn_id on, oldest first, at most 100. While someone watches (ledger_watch), a streaming turn shows the part of its response that has arrived, at most a second old. said and thinking only grow until the turn is completed, or start over if the request is sent again. calls: [{id, parent_call_id, name, input (one line of at most 200 characters), status, error (what a failed one returned, likewise), started_at, completed_at}]; null before the response is stored. A standby shows a response only when it is complete. Each change of a watched item is notified on channel work_activity (payload: its id).';
 
--- Not part of work_activity(): a standby refuses even to plan a query of an unlogged table.
+-- Not part of work_activity(): a standby rejects even planning a query on an unlogged table.
 create or replace function _stream_of(p_turn_id uuid)
   returns setof turn_streams
   language plpgsql

@@ -1,4 +1,4 @@
--- Waiting for work of others, or for a time. What a waiting call says when its wait is over, for children too, is in waits.sql.
+-- Waiting for other work, or for a time. The results of waiting calls, including those for children, are in waits.sql.
 
 create or replace function wait_for(p_work_item_id uuid, p_work_item_ids uuid[], p_until timestamptz default null, p_claim text default null)
   returns jsonb
@@ -43,7 +43,7 @@ as $$
 declare
   v_new uuid[] := array(select distinct w.id from work_items w where w.id = any (p_work_item_ids) and w.resolved_at is null);
   v_seen uuid[] := v_new;
-  v_from jsonb := (select coalesce(jsonb_object_agg(i, p_work_item_id), '{}') from unnest(v_new) i); -- who waits for each
+  v_from jsonb := (select coalesce(jsonb_object_agg(i, p_work_item_id), '{}') from unnest(v_new) i); -- for each item, the one that waits for it
   v_found jsonb;
 begin
   while v_new <> '{}' and p_work_item_id <> all (v_new) loop
@@ -80,7 +80,7 @@ comment on function _wait_cycle(uuid, uuid[]) is
 create or replace function _claim_held_by(p_item work_items, p_key text, p_call_id uuid)
   returns uuid
   language plpgsql
-  stable -- a reader may wait for work
+  stable -- readers may wait for work, too
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
@@ -101,7 +101,7 @@ begin
     select w as item, k.input ->> 'claim' as key
       from _claim_waiters(p_key) k
       join work_items w on w.id = k.work_item_id
-     where w.id <> p_item.id and w.state <> 'paused' -- who is paused keeps no place
+     where w.id <> p_item.id and w.state <> 'paused' -- a paused item keeps no place in the queue
        and not exists (select from tool_calls o where o.id = p_call_id and (o.started_at, o.id) < (k.started_at, k.id))
      order by k.started_at, k.id
   loop

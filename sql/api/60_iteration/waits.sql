@@ -1,4 +1,4 @@
--- What an item waits for (children, other work, a time, approvals) and whether the wait is over; checked under the item's own lock.
+-- The waits of an item (for children, other work, a time, approvals), and whether they have ended; checked under the item's own lock.
 
 create or replace function _waits_settle(p_item work_items)
   returns timestamptz
@@ -19,7 +19,7 @@ begin
     select k.* from turns t join tool_calls k on k.turn_id = t.id
      where t.focus_id = p_item.focus_id and t.iteration = (select iteration + 1 from foci where id = p_item.focus_id)
        and t.status = 'completed' and k.status = 'waiting'
-     order by k.parent_call_id is null, k.ordinal -- calls from code first: the code waits for them
+     order by k.parent_call_id is null, k.ordinal -- calls made by code first, since the code waits for them
   loop
     if v_call.tool_name = 'execute_code' then
       if _code_waits(v_call) then

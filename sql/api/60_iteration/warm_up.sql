@@ -1,5 +1,5 @@
--- A dry run of a few iterations: whoever calls it has the functions of an iteration compiled and their statements planned in this
--- connection. On a cold one that is most of what the first request waits for.
+-- A dry run of a few iterations, so that the functions of an iteration are compiled and their statements planned in this connection. On a cold
+-- connection, that is most of what the first request waits for.
 
 create or replace function worker_warm_up()
   returns void
@@ -20,7 +20,7 @@ begin
   v_item := (work_submit('warm-up', 'Nobody sees this', p_faculty => v_name)).id;
   v_lease := focus_claim(v_item, v_name) ->> 'lease';
   v_stage := iteration_begin(v_item, v_lease);
-  -- Two: what only a later iteration does, too. Six, after which plans are kept for all arguments, take twice as long and save a third.
+  -- Two, to include what only later iterations do. With six, PostgreSQL would settle on generic plans; that takes twice as long and saves a third.
   for v_iteration in 1 .. 2 loop
     v_turn_id := v_stage ->> 'turn_id';
     v_stage := iteration_step(v_item, v_lease, v_iteration, 0, v_turn_id, json_build_object(
@@ -44,7 +44,7 @@ begin
   end loop;
   raise exception using errcode = 'WLDRY';
 exception when sqlstate 'WLDRY' then
-  null; -- all of it is rolled back; what is compiled and planned stays
+  null; -- everything is rolled back; compiled functions and plans stay
 end
 $$;
 

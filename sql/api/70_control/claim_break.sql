@@ -1,4 +1,4 @@
--- A person takes a claim away.
+-- A person removes a claim.
 
 create or replace function claim_break(p_work_item_id uuid, p_key text, p_reason text default null)
   returns boolean

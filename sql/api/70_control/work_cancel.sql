@@ -1,4 +1,4 @@
--- Cancelling work: a whole tree.
+-- Cancels a whole tree of work.
 
 create or replace function work_cancel(p_work_item_id uuid, p_reason text default null)
   returns setof work_items
@@ -17,8 +17,8 @@ declare
   v_reason text := _signed(coalesce(nullif(p_reason, ''), 'cancelled'));
 begin
   perform _check_submitter(p_work_item_id);
-  -- All items are locked before the first is ended, in order of id, as in every function that locks several items; then again
-  -- for children submitted meanwhile.
+  -- Locks all items before it ends the first, in order of id, as every function that locks several items does; then again for children submitted
+  -- in the meantime.
   loop
     v_more := array(
       with recursive tree as (
@@ -36,7 +36,7 @@ begin
   foreach v_item in array v_items loop
     select * into v_end from _focus_close(v_item, 'cancelled', 'cancelled', v_reason, null);
     v_due := v_due || v_end.due;
-    v_wake := v_wake || _to_wake(v_end.item); -- those that are cancelled, too, get no job
+    v_wake := v_wake || _to_wake(v_end.item); -- items that are being cancelled as well get no job
     return next v_end.item;
   end loop;
   perform _budget_charge(v_due);

@@ -1,4 +1,4 @@
--- Work ends because the one who does it says so: completed or failed.
+-- Work ends because its agent or program reports it: completed or failed.
 
 create or replace function work_complete(
     p_work_item_id uuid,

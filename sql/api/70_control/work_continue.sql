@@ -1,4 +1,4 @@
--- Work that is over goes on: in a new item of the same session, since final states stay final.
+-- Continues work that has ended, in a new item of the same session, since final states stay final.
 
 create or replace function work_continue(
     p_work_item_id uuid,
@@ -59,7 +59,7 @@ begin
   if octet_length(p_content) > 60000 then
     perform _raise_invalid('a message can have at most 60,000 bytes');
   end if;
-  v_source := _item_locked(p_work_item_id); -- one at a time, and not while it is erased
+  v_source := _item_locked(p_work_item_id); -- one at a time, and not while it is being erased
   perform _check_submitter(p_work_item_id), _refuse_erased(p_work_item_id);
   select * into v_item from work_items where continues_id = p_work_item_id and (idempotency_key = p_idempotency_key or external_id = p_external_id);
   if found then
@@ -74,7 +74,7 @@ begin
   if p_content ~ '\S' then
     v_message := work_message(v_item.id, p_content);
   end if;
-  -- What its agent never heard waits again, and is told before that.
+  -- Messages that the agent never read wait again, and are told before the new one.
   insert into inbox (work_item_id, kind, content, person, created_at)
   select v_item.id, i.kind, i.content, i.person, i.created_at
     from inbox i where i.work_item_id = p_work_item_id and i.kind = 'message' and i.consumed_at is null;
@@ -89,7 +89,7 @@ begin
   perform _budget_store(v_item.id, b.resource, b.amount) from budgets b where b.work_item_id = p_work_item_id;
   return v_item;
 exception
-  when unique_violation then -- no work_submit() with a key: it would answer with whichever item has it
+  when unique_violation then -- work_submit() with a key would not do: it would answer with whichever item has the key
     raise exception using
       errcode = 'WL006',
       message = format('idempotency key or external id "%s" was used for another work item', concat_ws('", "', p_idempotency_key, p_external_id)),

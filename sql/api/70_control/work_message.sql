@@ -56,7 +56,7 @@ begin
     select * into v_end from _lease_end(p_item);
     v_due := v_end.due;
     v_free_slot := case when (v_end.item).slot_faculty is null then p_item.slot_faculty end; -- it was to pause
-    -- Calls that wait for approval keep waiting, except those made by code that is stopped here.
+    -- Calls that wait for approval keep waiting, except calls made by code that is stopped here.
     perform _calls_stop(array(
         select k.id
           from turns t

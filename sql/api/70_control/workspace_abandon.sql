@@ -1,4 +1,4 @@
--- Files that nobody will bring back: the host of their Docker daemon is gone.
+-- Gives up files that nobody will bring back, because the host of their Docker daemon is gone.
 
 create or replace function workspace_abandon(p_work_item_id uuid)
   returns work_items

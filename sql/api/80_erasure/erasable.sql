@@ -1,4 +1,4 @@
--- Where the words of a work item are, table by table: what takes their place, and how the rows of an item are found.
+-- The list of where a work item's words are, table by table: what replaces them, and how the item's rows are found.
 
 create or replace function _erasable()
   returns table (n integer, relation text, of_item text, becomes jsonb, hashed text[])
@@ -10,11 +10,11 @@ create or replace function _erasable()
 as $$
   with turns_of as (select 'turn_id in (select x.id from turns x where x.work_item_id = $1)' as condition),
   labels_of as (
-    -- A session in which several items went on keeps its words until the last of them goes.
+    -- A session in which several items continued keeps its words until the last of them is erased.
     select '(select f.session_label from foci f where f.work_item_id = $1 and not exists (select from foci o join work_items i on i.id = o.work_item_id '
            'where o.session_label = f.session_label and i.id <> $1 and i.erased_at is null) union '
            'select s.label from sessions s join turns x on x.id = s.head_turn_id where x.work_item_id = $1 union '
-           -- What a subagent was told to do stands in the call that started it; of its own work, if there is any, it is the words, too.
+           -- A subagent's task is in the call that started it. If the subagent also has work of its own, the task is that work's words too.
            'select s.label from sessions s join foci f on f.session_label = s.parent_session_label where f.work_item_id = $1 and s.is_subagent '
            'and not exists (select from foci o join work_items i on i.id = o.work_item_id where o.session_label = s.label and i.erased_at is null))' as list
   )
@@ -46,12 +46,12 @@ as $$
       ('sessions', 21, 'label in ' || s.list, $q${"task_description": "case when t.task_description is not null then '[erased]' end"}$q$, null),
       ('work_items', 22, $q$id = $1 and $2 = 'nothing'$q$, $q${"description": "'[erased]'", "params": "'{}'::jsonb", "outcome_data": "case when t.outcome_data is not null then '{\"summary\": \"[erased]\"}'::jsonb end", "state_reason": "case when t.state_reason is not null then '[erased]' end", "dedup_key": "null::text", "workspace_dir": "null::text", "result_schema": "null::jsonb"}$q$, '{description,params,outcome_data}'),
       ('claims', 23, 'work_item_id = $1', null, null),
-      -- First what says that they are here: they go in parts.
+      -- The row that says the entries exist goes first, since the entries are erased in portions.
       ('transcripts', 24, 'id in (select _transcripts_of($1))', $q${"summary": "null::text", "problem": "null::text", "deleted_at": "coalesce(t.deleted_at, _now())"}$q$, null),
       ('transcript_entries', 25, 'transcript_id in (select _transcripts_of($1))', null, null),
       ('memory_views', 26, 'work_item_id = $1', null, null),
       ('followed_files', 28, 'work_item_id = $1', null, null),
-      -- What a note says today is of its project, not of the work that wrote it: memory_erase().
+      -- What a note says today belongs to its project, not to the work that wrote it: see memory_erase().
       ('memory_versions', 27, $q$work_item_id = $1 and $2 = 'nothing'$q$, $q${"content": "case when _memory_is_past(t) then (case when t.content is not null then '[erased]' end) else t.content end", "why": "case when not _memory_is_past(t) then t.why end", "erased_hash": "case when _memory_is_past(t) then _memory_words(t) else t.erased_hash end", "salt": "case when not _memory_is_past(t) then t.salt end"}$q$, null)
     ) as e(relation, n, of_item, becomes, hashed);
 $$;
@@ -123,7 +123,7 @@ begin
     row_count := 0;
     bytes := 0;
     foreach v_item in array p_item_ids loop
-      -- Dynamic, as the tables with words are a list: no other code has to know them all.
+      -- Dynamic, since the tables with words are a list, and no other code has to know all of them.
       execute format('select count(*), coalesce(sum(%s), 0) from %I t where (%s) and (%s)',
           coalesce(_erasable_set(v_e.relation, v_e.becomes, v_e.hashed, '+'), 'pg_column_size(t.*)'), v_e.relation, v_e.of_item,
           coalesce(_erasable_set(v_e.relation, v_e.becomes, v_e.hashed, 'or'), 'true'))
@@ -163,7 +163,7 @@ begin
         else format('update %1$I t set %2$s where t.ctid = any (array(select t.ctid from %1$I t where (%3$s) and (%4$s) limit $3))',
                v_e.relation,
                _erasable_set(v_e.relation, v_e.becomes, v_e.hashed, ','), v_e.of_item,
-               -- Also rows without words get their hash: without the salt it could no longer be told.
+               -- Rows without words get their hash as well: without the salt it could not be computed later.
                concat_ws(' or ', _erasable_set(v_e.relation, v_e.becomes, v_e.hashed, 'or'),
                  case when v_e.hashed is not null and v_salt is not null then 't.erased_hash is null' end))
       end using p_work_item_id, p_keep, p_limit - v_count, v_salt;
@@ -212,7 +212,7 @@ declare
   v_hashes text[];
   v_count bigint;
 begin
-  -- Locked first: whoever uses one meanwhile waits, and stores it anew; whoever has begun to use one holds it.
+  -- Locks first: a transaction that begins to use one now waits, and stores it again; one that has already begun holds the lock.
   v_hashes := array(select content_hash from artifacts where content_hash = any (p_hashes) order by 1 for update skip locked);
   delete from artifacts a
    where a.content_hash = any (v_hashes)

@@ -1,4 +1,4 @@
--- Erasing notes: their words go for good, from all versions or from all but the newest.
+-- Erases notes: their words disappear for good, from all versions or from all but the newest.
 
 create or replace function memory_erase(p_path text, p_reason text, p_project text default null, p_keep_newest boolean default false)
   returns bigint
@@ -19,7 +19,7 @@ begin
   v_hand.why := p_reason;
   v_hand.project := _memory_locked(v_hand.project);
   v_file := _memory_file(v_hand.project, v_path);
-  -- Also what was deleted there.
+  -- Includes files that were deleted at this path.
   v_ids := array(select f.id from memory_files f where f.project = v_hand.project and f.path = v_path);
   if v_ids = '{}' then
     select f.* into v_file from memory_files f

@@ -1,4 +1,4 @@
--- Digests of other work that quote erased work, and what its agent told others: in other conversations, which are not the erased work's own.
+-- Digests of other work that quote erased work, and what its agent told others: they are in other conversations, not in the erased work's own.
 
 create or replace function _quotes(p_ids uuid[])
   returns table (message_id uuid, work_item_id uuid, inbox_id uuid)
@@ -46,7 +46,7 @@ begin
       delete from search_entries where id = v_quote.inbox_id and source = 'message';
       v_count := v_count + 1;
     elsif v_quote.message_id is null then
-      -- No turn has it, so no conversation changes. Whoever is being told it now has the row locked.
+      -- No turn contains it, so no conversation changes. A transaction that is delivering it now has locked the row.
       update inbox set content = '[erased]', consumed_at = coalesce(consumed_at, _now())
        where id = (select i.id from inbox i where i.id = v_quote.inbox_id and i.turn_id is null for no key update skip locked);
       if found then
@@ -59,7 +59,7 @@ begin
       v_is_left := true;
     end if;
   end loop;
-  -- The files that it and they worked on.
+  -- The files that it and the readers worked on.
   delete from awareness_shown where work_item_id = p_work_item_id and path <> '' and not v_is_left;
   update erasures set quote_count = quote_count + v_count, is_quoted = v_is_left where work_item_id = p_work_item_id;
   return v_count;

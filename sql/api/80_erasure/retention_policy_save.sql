@@ -1,4 +1,4 @@
--- What the ledger erases by itself, and when: see work_retention_run().
+-- Retention policies: what the ledger erases automatically, and when: see work_retention_run().
 
 create or replace function retention_policy_save(
     p_age interval,
@@ -62,7 +62,7 @@ begin
     return concat_ws('@', left(p_faculty, v_at - 1), _project_check(substr(p_faculty, v_at + 1)));
   end if;
   v_refs := array(select _faculty_ref(f) from faculties f where f.is_current and f.name = p_faculty order by f.project nulls first);
-  -- What a policy is listed by names it.
+  -- The name under which a policy is listed identifies it.
   if cardinality(v_refs) = 0 or v_refs[1] = p_faculty or exists (select from retention_policies p where p.faculty = p_faculty) then
     return p_faculty;
   elsif cardinality(v_refs) > 1 then

@@ -1,4 +1,4 @@
--- What belongs to nothing: it goes when no tree is left to erase, see work_retention_run().
+-- Removes what belongs to nothing, once no tree is left to erase: see work_retention_run().
 
 create or replace function _retention_tidy(p_limit integer)
   returns jsonb
@@ -75,7 +75,7 @@ declare
   v_id uuid;
   v_count bigint;
 begin
-  -- Again under its lock: it may have been appended to, or read into work, meanwhile.
+  -- Check again under its lock: it may have been appended to, or imported, in the meantime.
   select d into v_id from _transcripts_due() d limit 1;
   perform from transcripts t where t.id = v_id for no key update;
   update transcripts t

@@ -1,4 +1,4 @@
--- Erasing a whole tree of work: its words go for good, a tombstone stays.
+-- Erases a whole tree of work: its words disappear for good, and a tombstone stays.
 
 create or replace function work_erase(
     p_work_item_id uuid,
@@ -139,7 +139,7 @@ declare
   v_ids uuid[];
   v_locked uuid[] := '{}';
 begin
-  -- Again, until no fork or child has come meanwhile. A fork that comes later waits at the gate, and finds the tombstone.
+  -- Repeat until no fork or child has been added in between. A later fork waits for the lock, and finds the tombstone.
   loop
     v_ids := _erase_tree(p_work_item_id, p_with_forks);
     exit when v_ids <@ v_locked;
@@ -148,7 +148,7 @@ begin
     v_locked := v_ids;
   end loop;
   perform from foci where work_item_id = any (v_ids) order by id for no key update;
-  -- Nothing is appended to them meanwhile.
+  -- Locks the transcripts, so that nothing is appended to them meanwhile.
   perform from transcripts t where t.id in (select _transcripts_of(i) from unnest(v_ids) i) order by t.id for no key update;
   return v_ids;
 end

@@ -1,4 +1,4 @@
--- All that is stored of a work item and of everything below it, row by row: what to keep elsewhere before it is erased.
+-- Everything stored about a work item and everything below it, row by row, to be kept elsewhere before it is erased.
 
 create or replace function work_export(p_work_item_id uuid)
   returns table (relation text, "row" jsonb)
@@ -6,7 +6,7 @@ create or replace function work_export(p_work_item_id uuid)
   stable
   rows 1000
   set search_path = pg_catalog, @extschema@, pg_temp
-  -- A row reads the same from whichever session it is taken.
+  -- These settings make rows read the same in every session.
   set timezone = 'UTC'
   set bytea_output = hex
   set extra_float_digits = 1
@@ -37,7 +37,7 @@ begin
         (108, 'artifacts', 'content_hash in (select u.content_hash from artifact_uses u where u.work_item_id = $1)')) as x(n, relation, of_item)
     order by 1
   loop
-    -- What is said at this moment is in no write-ahead log: a standby has none of it.
+    -- Partial responses are in an unlogged table, which a standby does not have.
     continue when v_e.relation = 'turn_streams' and pg_is_in_recovery();
     -- Dynamic: see _erase_count().
     return query execute format('select %L::text, to_jsonb(t) from unnest($3) as i(id), lateral (select * from %I t where %s) t',

@@ -1,4 +1,4 @@
--- Retention: what the ledger erases by itself, in small transactions that any worker, or a cron job, continues.
+-- Retention: what the ledger erases automatically, in small transactions that any worker or a cron job continues.
 
 create or replace function work_retention_run(p_is_dry_run boolean default false, p_limit integer default null)
   returns jsonb
@@ -69,7 +69,7 @@ create or replace function _retention_due(p_limit integer)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- From the oldest on, by their index: whether a tree is forked is asked only until p_limit are found.
+  -- Oldest first, by index, so that trees are checked for forks only until p_limit are found.
   select w.id, c.items, c.resolved_at, p.keep, p.id
     from (select i.id, i.state, i.faculty, i.resolved_at from work_items i
            where i.parent_id is null and i.resolved_at is not null and i.erased_at is null
@@ -77,7 +77,7 @@ as $$
           select i.id, 'completed', i.faculty, s.since from work_items i cross join lateral (select _silent_since(i) as since) s
            where i.parent_id is null and i.resolved_at is null and i.work_type = 'journal'
              and (i.state = 'paused' or i.state = 'created' and i.work_type = 'journal')) w
-    -- Not _faculty_of(): a policy holds for what was submitted to its faculty, though there is none of that name any more.
+    -- Not _faculty_of(): a policy covers work submitted to its faculty even if that faculty no longer exists.
     left join lateral (
       select concat_ws('@', f.faculty, c.project) as ref -- as _faculty_ref()
         from foci f
@@ -130,7 +130,7 @@ declare
   v_session work_items;
 begin
   select p.* into v_policy from _retention_due(1) d join retention_policies p on p.id = d.policy_id where d.root_id = p_root_id;
-  -- Before anything is locked: it may take as long as it likes.
+  -- Before anything is locked, since it may take any amount of time.
   if v_policy.export_function is not null then
     begin
       execute format('select %s($1)', v_policy.export_function) using p_root_id; -- dynamic: a user's function
@@ -141,7 +141,7 @@ begin
     end;
   end if;
   v_ids := _erase_lock(p_root_id, false);
-  -- Somebody may have forked it, or added to it, meanwhile: the next run looks again.
+  -- It may have been forked or extended in the meantime: the next run looks again.
   if _erase_forks(v_ids) = '{}' and not exists (
        select from work_items w
         where w.id = any (v_ids)

@@ -1,12 +1,12 @@
--- The ledger's own code: what was installed, and what is there. Who owns a ledger can replace its functions, so this can only show
--- what was done by hand; "work-ledger verify" compares with the package.
+-- The ledger's own code: what was installed, and what is there now. A ledger's owner can replace its functions, so this only shows manual changes;
+-- "work-ledger verify" compares with the package.
 
 create or replace function _code_now()
   returns table (kind text, name text, digest text, is_new boolean)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  -- Definitions are written by the session's settings, and must read the same in every session.
+  -- Definitions depend on the session's settings, and must read the same in every session.
   set standard_conforming_strings = on
   set quote_all_identifiers = off
   set intervalstyle = postgres
@@ -21,15 +21,15 @@ as $$
         join pg_language l on l.oid = p.prolang
        where p.pronamespace = quote_ident(_ledger_schema())::regnamespace and p.proname !~ '^_js_(?!text)' and p.prokind = 'f'
       union all
-      -- Pretty, it does not name the schema, which somebody may rename.
+      -- The pretty form omits the schema, which may be renamed.
       select 'trigger', format('%I on %s', t.tgname, t.tgrelid::regclass), t.xmin,
              concat_ws(E'\n', pg_get_triggerdef(t.oid, true), t.tgenabled)
         from pg_trigger t
         join pg_class c on c.oid = t.tgrelid
        where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and not t.tgisinternal
-         and t.tgfoid <> '_refuse_moved()'::regprocedure -- they come and go with a move, and can do nothing but refuse
+         and t.tgfoid <> '_refuse_moved()'::regprocedure -- these come and go with a move, and can only reject statements
       union all
-      -- In a dump a constant without a name gets that of its type.
+      -- After a dump and restore, an unnamed constant is named after its type.
       select 'view', c.oid::regclass::text, r.xmin,
              regexp_replace(pg_get_viewdef(c.oid), '(::[a-z ]+) AS "?(text|int4|int8|bool|numeric|float8|uuid|jsonb?|timestamptz|interval)\M"?', '\1', 'g')
         from pg_class c
@@ -45,7 +45,7 @@ create or replace function _code_note()
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- On another version of PostgreSQL than before: what reads as it did was installed, too.
+  -- After a change of PostgreSQL version: code that still reads the same counts as installed.
   update installed_code i
      set server = current_setting('server_version_num')::integer / 10000
     from _code_now() c
@@ -77,7 +77,7 @@ as $$
     full join _code_now() c on (c.kind, c.name) = (i.kind, i.name)
     left join pg_trigger t on i.kind = 'trigger' and format('%I on %s', t.tgname, t.tgrelid::regclass) = i.name and not t.tgisinternal
    where i.digest is distinct from c.digest and exists (select from installed)
-     -- Other functions and views of users may stand in this schema, but none that would be taken for one of ours.
+     -- Users may have other functions and views in this schema, but none that could be mistaken for one of ours.
      and (i.name is not null or c.kind = 'trigger' or c.kind = 'function' and exists (
        select from installed k where k.kind = 'function' and split_part(k.name, '(', 1) = split_part(c.name, '(', 1)))
   union all

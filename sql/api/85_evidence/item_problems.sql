@@ -1,4 +1,4 @@
--- What is not as it was written, of one work item.
+-- Checks one work item for anything that is not as it was written.
 
 create or replace function _entry_problems(p_work_item_id uuid)
   returns table (place text, problem text)
@@ -93,7 +93,7 @@ declare
   v_keep text := (select e.keep from erasures e where e.work_item_id = p_work_item_id);
 begin
   for v_e in select * from _erasable() e where e.hashed is not null order by e.n loop
-    -- Dynamic: see _erase_count(). Of a digest that quoted erased work, what others wrote stays around the line that stands for it.
+    -- Dynamic: see _erase_count(). In a digest that quoted erased work, what others wrote stays around the line that replaces the quote.
     execute format('select count(*) from %I t where t.erased_hash is not null and (%s) and ($2 is null or (%s)) and %s',
         v_e.relation, replace(v_e.of_item, '$2', quote_literal('nothing')), _erasable_set(v_e.relation, v_e.becomes, v_e.hashed, 'or'),
         case when v_e.relation = 'messages' then $q$t.content::text !~ 'What other agents were doing stood here; some of it is erased'$q$ else 'true' end)
@@ -110,7 +110,7 @@ begin
                         else 'says that it was erased at another time than it was' end
       from work_items w
       left join erasures e on e.work_item_id = w.id
-     -- Items say so a moment after their tombstones.
+     -- Items are marked a moment after their tombstones.
      where w.id = p_work_item_id and (w.erased_at is not null or e.work_item_id is not null)
        and (w.erased_at between e.began_at and coalesce(e.erased_at, 'infinity')) is not true;
 end

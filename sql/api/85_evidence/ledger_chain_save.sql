@@ -1,4 +1,4 @@
--- Whether work gets a chain of hashes.
+-- Sets whether new work gets hash chains.
 
 create or replace function ledger_chain_save(p_is_on boolean)
   returns ledger_chain

@@ -1,4 +1,4 @@
--- The ends of the chains, to be kept where the ledger's owner cannot change them.
+-- The heads of the chains, to be kept where the ledger's owner cannot change them.
 
 create or replace function ledger_head(p_work_item_id uuid default null)
   returns table (work_item_id uuid, ledger_count integer, ledger_link text, seal_count integer, seal_link text)

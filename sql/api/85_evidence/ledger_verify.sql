@@ -1,4 +1,4 @@
--- Whether the ledger is as it was written: its entries, its turns, its own code, and the heads that were kept elsewhere.
+-- Verifies that the ledger is as it was written: its entries, its turns, its own code, and heads that were kept elsewhere.
 
 create or replace function ledger_verify(p_work_item_id uuid default null, p_heads jsonb default null)
   returns table (work_item_id uuid, place text, problem text)

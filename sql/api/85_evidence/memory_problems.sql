@@ -1,4 +1,4 @@
--- What is not as it was written, of the notes of projects.
+-- Checks the notes of projects for anything that is not as it was written.
 
 create or replace function _memory_problems()
   returns table (place text, problem text)

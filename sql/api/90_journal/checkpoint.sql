@@ -1,4 +1,4 @@
--- Checkpoints: where a work item stands, derived from what it recorded.
+-- Checkpoints: the progress of a work item, derived from what it recorded.
 
 create or replace function checkpoint_create(p_work_item_id uuid, p_trigger text default 'manual')
   returns work_checkpoints
@@ -98,7 +98,7 @@ begin
            n.tokens, coalesce(v_last.created_at, p_item.started_at), n.entries + n.ledger_count - coalesce(v_last.ledger_seq, 0))
     into v_trigger
     from (
-      select -- what was written, and what was sent for the first time; not what a request sends again
+      select -- what was written and what was sent for the first time, without what a request repeats
              coalesce(sum(greatest(
                t.output_tokens, case when p.turn_type is distinct from 'compaction' then t.total_tokens - coalesce(p.total_tokens, 0) end)), 0) as tokens,
              -- one for each turn, two for each call (request and result)
@@ -145,7 +145,7 @@ begin
     return;
   end if;
   perform _journal_alive(v_item.id);
-  -- Of programs that write at the same moment, only one checks whether a checkpoint is due.
+  -- If several programs write at the same moment, only one checks whether a checkpoint is due.
   if not _lock_try('checkpoints', v_item.id::text) then
     return;
   end if;

@@ -1,4 +1,4 @@
--- Deleting what was written to the journal from outside.
+-- Deletes journal entries that were logged from outside.
 
 create or replace function journal_entry_delete(p_id uuid, p_reason text default null)
   returns void

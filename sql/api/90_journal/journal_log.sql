@@ -1,4 +1,4 @@
--- Writing to the journal from outside.
+-- Logs journal entries from outside.
 
 create or replace function journal_log(
     p_work_item_id uuid,
@@ -129,7 +129,7 @@ begin
       return v_content;
     end if;
   end loop;
-  -- Still too large: small values stay, of the others the beginning.
+  -- Still too large: keep small values, and the beginning of the others.
   return (select jsonb_object_agg(left(k.key, 100), case when octet_length(k.value::text) <= 2000 then k.value
                                                   else case jsonb_typeof(k.value)
                                                        when 'object' then jsonb_build_object('truncated', left(k.value::text, 500))

@@ -1,4 +1,4 @@
--- The journal page by page, newest first: for people who scroll. The cost of a page does not grow with the journal.
+-- The journal page by page, newest first, for people who scroll. The cost of a page does not grow with the journal.
 
 create or replace function journal_page(
     p_work_item_id uuid,
@@ -17,7 +17,7 @@ as $$
 #variable_conflict use_column
 declare
   v_model text := _item_model(p_work_item_id);
-  v_query text := lower(btrim(to_json(nullif(p_query, ''))::text, '"')); -- as it is written within JSON
+  v_query text := lower(btrim(to_json(nullif(p_query, ''))::text, '"')); -- as written inside JSON
   v_before record := _journal_place(p_before);
   v_to timestamptz := v_before.at;
   v_from timestamptz;

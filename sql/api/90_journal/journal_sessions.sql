@@ -1,4 +1,4 @@
--- Journal sessions: work that another program drives and journals, such as an editor or an interactive session.
+-- Journal sessions: work that another program, such as an editor or an interactive session, drives and journals.
 
 create or replace function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb default '{}', p_id uuid default null,
                                                   p_project text default null)
@@ -64,7 +64,7 @@ declare
 begin
   perform _lock('conversations', coalesce(p_conversation_id, ''));
   v_item := journal_session_active(p_conversation_id);
-  -- Conversations are named by whoever opens them: a name that somebody else took first is theirs, and another one's here.
+  -- Programs choose the names of conversations: if a different role already uses this name, that session is not opened, and a new one is created.
   if v_item.id is null or not (v_item.submitted_by = session_user or _writes_for_all()) then
     return journal_session_create(
       p_conversation_id, coalesce(p_original_prompt, _session_unnamed(jsonb_build_object('directory', p_directory, 'conversationId', p_conversation_id))),
@@ -91,7 +91,7 @@ begin
   if coalesce(p_prompt, '') !~ '\S' then
     perform _raise_invalid('a prompt needs a text');
   end if;
-  v_item := journal_session_status(p_work_item_id, 'active'); -- another client of this conversation may have ended meanwhile
+  v_item := journal_session_status(p_work_item_id, 'active'); -- another client of this conversation may have ended it meanwhile
   p_id := coalesce(p_id, _uuidv7());
   perform journal_log(v_item.id, 'user_feedback', jsonb_build_object('message', p_prompt), 'high', p_id);
   if v_item.params ? 'isUnnamed' then
@@ -197,7 +197,7 @@ as $$
 declare
   v_until timestamptz := _now() + make_interval(secs => p_seconds);
 begin
-  -- Not at each entry of a busy session.
+  -- Not for every entry of a busy session.
   if exists (select from work_items
               where id = p_work_item_id and work_type = 'journal' and state = 'created' and heartbeat_ends_at < v_until - interval '10 seconds') then
     perform _item_locked(p_work_item_id);
@@ -237,7 +237,7 @@ begin
     begin
       packet := resumption_context(id, p_target_tokens);
     exception when sqlstate 'WL002' then
-      packet := resumption_context(id, 1000000); -- the essentials take more than that; the session is listed all the same
+      packet := resumption_context(id, 1000000); -- the essentials need more than that; the session is listed all the same
     end;
     return next;
   end loop;

@@ -1,4 +1,4 @@
--- Summaries of a session: one made from its records, and one written by a model.
+-- Summaries of a session: one derived from its records, and one written by a model.
 
 create or replace function journal_summary(p_work_item_id uuid)
   returns text

@@ -1,4 +1,4 @@
--- Findings of linters about files and code in messages.
+-- Linters' findings about files and code in messages.
 
 create or replace function message_lints_save(p_message_id uuid, p_lints jsonb)
   returns integer

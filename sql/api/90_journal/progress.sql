@@ -1,4 +1,4 @@
--- Where a work item stands, derived from what it recorded.
+-- The progress of a work item, derived from what it recorded.
 
 create or replace function _was_worked_on(p_work_item_id uuid)
   returns boolean
@@ -67,7 +67,7 @@ as $$
     select 1000000 + row_number() over (order by created_at), 'plan', (select string_agg(s, E'\n') from jsonb_array_elements_text(content -> 'planSteps') s)
       from logged where entry_type = 'thinking' and jsonb_typeof(content -> 'planSteps') = 'array'
     union all
-    select * from _recorded_entries(p_item) where _is_recorded(p_item) -- else it is not even planned
+    select * from _recorded_entries(p_item) where _is_recorded(p_item) -- otherwise it is not even planned
   )
   select (select coalesce(array_agg(content order by seq desc), '{}') from entry where entry_type = 'step'),
          (select coalesce(array_agg(
@@ -137,7 +137,7 @@ as $$
       from line t join tool_calls k on k.turn_id = t.id
      where lower(k.tool_name) in ('todowrite', 'todo_write', 'write_todos', 'manage_todo_list', 'update_plan', 'taskcreate', 'taskupdate')
   ), task as (
-    -- Tasks made one by one are numbered in that order.
+    -- Tasks that are created one by one are numbered in that order.
     select c.input ->> 'subject' as what, u.input ->> 'status' as status, greatest(c.n, u.n) as n
       from (select input, n, row_number() over (order by n) as number from call where lower(tool_name) = 'taskcreate') c
       left join lateral (select input, n
@@ -146,7 +146,7 @@ as $$
                           order by n desc
                           limit 1) u on true
     union all
-    -- Of lists that are written whole each time, the newest one that has an item gives its status.
+    -- For lists that are rewritten as a whole, the newest list that contains an item gives its status.
     (select distinct on (d.what) d.what,
             case
               when d.n < (select max(n) from call where lower(tool_name) not in ('taskcreate', 'taskupdate')) and d.status <> 'completed'

@@ -28,7 +28,7 @@ begin
   select * into v_now from _progress_of(v_item, null);
   v_open := _open_actions(v_now.plan, v_now.uncertain, v_now.children);
 
-  -- The essentials first, in their shortest form: what was asked, what is open, what failed, what is uncertain.
+  -- First the essentials, in their shortest form: what was asked, what is open, what failed, what is uncertain.
   v_packet := jsonb_build_object(
     'originalPrompt', _shortened_to(v_item.description, v_prompt_chars),
     'workSummary', '', 'keyDecisions', '[]'::jsonb,
@@ -37,7 +37,7 @@ begin
     'errorHistory', (select coalesce(jsonb_agg(_one_line(e, v_line_chars) order by n), '[]') from unnest(v_now.errors) with ordinality as x(e, n)),
     'suggestedNextSteps', '[]'::jsonb, 'tokenCount', 0);
   if _packet_tokens(v_packet, v_model) > p_target_tokens then
-    -- Only the newest five errors are listed, older ones counted.
+    -- Lists only the newest five errors, and counts older ones.
     v_packet := jsonb_set(v_packet, '{errorHistory}', (select coalesce(jsonb_agg(e order by n), '[]') from (
       select e, n from jsonb_array_elements(v_packet -> 'errorHistory') with ordinality as x(e, n) where n <= 5
       union all select to_jsonb(format('and %s older ones', cardinality(v_now.errors) - 5)), 6 where cardinality(v_now.errors) > 5) y));
@@ -49,7 +49,7 @@ begin
       'Ask for a larger packet.');
   end if;
 
-  -- Then whatever fits, the most useful first; what does not fit is skipped.
+  -- Then whatever fits, most useful first; what does not fit is skipped.
   for v_one in
     select * from (
       select 1 as priority, 1::bigint as n, '{originalPrompt}'::text[] as field,
@@ -163,7 +163,7 @@ declare
   v_standing text;
   v_packet jsonb;
 begin
-  -- Where it stands takes a third of the room, unless the essentials need it.
+  -- The standing takes a third of the room, unless the essentials need it.
   v_standing := _standing_of((select w from work_items w where w.id = p_work_item_id), null, 'packet', least(6000, v_target - 500) * 4 / 3);
   begin
     v_packet := resumption_context(p_work_item_id, v_target - coalesce(_tokens(char_length(v_standing), _item_model(p_work_item_id)), 0));

@@ -1,4 +1,4 @@
--- How a session of another program begins: with what was recorded in it, with the packet of what it goes on from, or with an offer.
+-- How another program's session begins: with what was recorded in it, with the packet of the work that it continues, or with an offer.
 
 create or replace function journal_session_begin(p_work_item_id uuid, p_directory text)
   returns text
@@ -51,9 +51,9 @@ begin
   if v_item.work_type <> 'journal' or not (v_settings ->> 'enabled')::boolean or v_settings ->> 'refresh_every' = '0' then
     return null;
   elsif v_item.resolved_at is null and not _session_has_news(v_item, v_settings ->> 'scope') then
-    return null; -- most often there is nothing: then nobody waits for a lock
+    return null; -- usually there is nothing, and then no lock is needed
   end if;
-  perform _fence(p_work_item_id, null); -- two hooks at once do not tell the same
+  perform _fence(p_work_item_id, null); -- so that two hooks at once do not tell the same news
   -- Minus a minute for transactions that were open when it began, as for agents.
   v_taken_back := _taken_back(v_item, v_item.id, v_item.created_at, v_item.created_at - interval '1 minute', 5);
   v_news := _awareness(v_item.id, v_settings, v_item.id);

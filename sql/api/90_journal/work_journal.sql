@@ -1,4 +1,4 @@
--- Reading the journal, and the functions that its view (95_views/journal_views.sql) uses.
+-- Reads the journal. Also has functions that its view (95_views/journal_views.sql) uses.
 
 create or replace function journal_read(
     p_work_item_id uuid,
@@ -124,7 +124,7 @@ begin
     into entries, v_chars
     from _journal_logged j
    where j.work_item_id = p_work_item_id and j.created_at >= p_from and j.created_at < p_to;
-  if _was_worked_on(p_work_item_id) then -- else it is not even planned
+  if _was_worked_on(p_work_item_id) then -- otherwise it is not even planned
     select entries + count(*), v_chars + coalesce(sum(char_length(j.content::text)), 0)
       into entries, v_chars
       from _journal_done j

@@ -1,4 +1,4 @@
--- Messages of tasks, batches of all three, and the abilities themselves.
+-- Messages of tasks, batches of tasks, calls and messages, and the abilities themselves.
 
 create or replace function _ldg_msg_save(p_input jsonb)
   returns jsonb

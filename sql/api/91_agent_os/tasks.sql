@@ -1,6 +1,6 @@
--- The abilities of Agent OS (ldg:task:*, ldg:call:*, ldg:msg:*) over the same rows: a task is a work item, a call a tool
--- call, a message a message. JSON in camelCase, times in Unix milliseconds. A task saved here has state "created": its own
--- loop drives it, and no worker claims it. Its messages and calls belong to one turn.
+-- The abilities of Agent OS (ldg:task:*, ldg:call:*, ldg:msg:*) on the same rows: a task is a work item, a call a tool call, a message a message. JSON in
+-- camelCase, times in Unix milliseconds. A task saved here has state "created": its own loop drives it, and no worker claims it. Its messages and calls
+-- belong to one turn.
 
 create or replace function _ldg_task_save(p_input jsonb)
   returns jsonb
@@ -55,7 +55,7 @@ begin
       raise exception using errcode = 'WL003', message = format('task "%s" is %s: a final state never changes', v_id, v_item.state);
     end if;
   end if;
-  -- Before it ends: its seal covers them.
+  -- Before it ends, since its seal covers them.
   update work_items
      set params = params || jsonb_build_object('systemPrompt', v_prompt)
    where id = v_item.id and params ->> 'systemPrompt' is distinct from v_prompt;

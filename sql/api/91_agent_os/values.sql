@@ -1,4 +1,4 @@
--- Values in Agent OS's form: times in milliseconds, text, pages.
+-- Values in the form of Agent OS: times in milliseconds, text, pages.
 
 create or replace function _from_ms(p_entity jsonb, p_key text)
   returns timestamptz

@@ -1,4 +1,4 @@
--- Calls in the words of another program: which of its tools does the same, and what its inputs are called.
+-- Translates calls for another program: which of its tools does the same, and what its inputs are called.
 
 create or replace function _export_tools()
   returns table (format text, name text, of_tools text[], keys jsonb, required text[])
@@ -51,7 +51,7 @@ declare
 begin
   given_input := p_input;
   if p_provider = p_format and not (p_format = 'codex' and p_name in ('local_shell', 'web_search', 'tool_search')) then
-    name := p_name; -- of that very program
+    name := p_name; -- a call by that same program
     input := p_input;
     return;
   end if;
@@ -84,7 +84,7 @@ create or replace function _export_value(p_value json)
   parallel safe
   return case
     when json_typeof(p_value) in ('string', 'number', 'boolean') then p_value
-    -- A command as a list of words, most often a shell's.
+    -- A command as a list of words, usually a shell's.
     when json_typeof(p_value) = 'array' and p_value ->> 0 ~ '(^|/)(ba|z|da)?sh$' and p_value ->> 1 ~ '^-l?c$' and json_array_length(p_value) = 3
       then p_value -> 2
     when json_typeof(p_value) = 'array' and p_value ->> 0 is not null

@@ -1,4 +1,4 @@
--- A session as Claude Code keeps its own: a chain of records, one for each block of a response, each result and each thing that was said.
+-- Writes a session as Claude Code stores its own: a chain of records, one for each block of a response, each result and each message.
 
 create or replace function _export_claude_code(p_pieces export_piece[], p_session uuid, p_cwd text)
   returns table (n bigint, record json)
@@ -8,7 +8,7 @@ create or replace function _export_claude_code(p_pieces export_piece[], p_sessio
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with piece as (
-    -- What is said with images is one record; blocks of a response and results have their own.
+    -- A message with images is one record; blocks of a response and results have their own.
     select p.*, case when p.role = 'user' and p.kind <> 'result' then -p.part else p.n end as unit
       from unnest(p_pieces) p
   ), unit as (
@@ -17,7 +17,7 @@ as $$
       from piece u
      group by u.unit
   ), named as (
-    -- An exchange of Claude Code keeps the name by which the ledger knows it: imported again, it is shared.
+    -- An exchange that came from Claude Code keeps its id, so that it is shared if it is imported again.
     select u.*, coalesce(
              case when u.external_id ~ '^claude-code:[0-9a-f-]{36}$' and row_number() over (partition by u.external_id order by u.n) = 1
                     then substr(u.external_id, 13)::uuid end,
@@ -47,7 +47,7 @@ create or replace function _export_claude_record(
         case when json_array_length(p_blocks) = 1 and p_blocks #>> '{0,type}' = 'text' then p_blocks #> '{0,text}' else p_blocks end)
       else json_build_object('id', 'msg_' || p_turn, 'type', 'message', 'role', 'assistant', 'model', coalesce(p_model, 'unknown'), 'content', p_blocks,
         'stop_reason', case when p_is_end then 'end_turn' else 'tool_use' end, 'stop_sequence', null,
-        -- What it cost is in the ledger: here it would be counted again.
+        -- What it cost is in the ledger, and would be counted twice if it were here as well.
         'usage', json_build_object('input_tokens', 0, 'cache_creation_input_tokens', 0, 'cache_read_input_tokens', 0, 'output_tokens', 0)) end::text
     || '}')::json;
 

@@ -1,4 +1,4 @@
--- A session as Codex keeps its own: a rollout, whose response items are the conversation, and beside them what the screen shows.
+-- Writes a session as Codex stores its own: a rollout, with response items, which are the conversation, and events, which the screen shows.
 
 create or replace function _export_codex(p_pieces export_piece[], p_session uuid, p_cwd text)
   returns table (n bigint, record json)

@@ -1,4 +1,4 @@
--- What a session says, piece by piece, in the words of the program that it is written for: blocks of the Messages API, calls under that program's names.
+-- The content of a session, piece by piece, in the form of the target program: blocks of the Messages API, calls under that program's names.
 
 create or replace function _export_stream(p_format text, p_item work_items, p_turn turns, p_elision_id uuid)
   returns setof export_piece
@@ -32,7 +32,7 @@ begin
     ), said as (
       select b.n, b.response_end, b.part, b.role, b.turn_id, b.external_id, b.model, b.at, b.is_by_people, b.block, b.type, b.call_id from block b
       union all
-      -- The API takes no call without a result.
+      -- The API accepts no call without a result.
       select c.n, c.response_end, 1000000000 + c.n, 'user', c.turn_id, null, null, c.at, false, json_build_object(
                'type', 'tool_result', 'tool_use_id', c.id, 'is_error', true,
                'content', '[work-ledger] No result was recorded for this call: it may have run or not.'),
@@ -40,7 +40,7 @@ begin
         from call c
        where not c.is_answered
     ), piece as (
-      -- Behind a response come first the results, then what is told of calls that are none in the other program.
+      -- After a response come first the results, then the texts for calls that the other program cannot represent as calls.
       select case when b.type = 'tool_result' then coalesce(b.response_end, b.n) else b.n end as place,
              case when b.type <> 'tool_result' then 0 when p.kind = 'result' then 1 else 2 end as step,
              b.n, b.part, b.role, b.turn_id, b.external_id, b.model, b.at, b.is_by_people, p.kind, p.block,
@@ -68,7 +68,7 @@ create or replace function _export_blocks(p_turn_id uuid, p_elision_id uuid)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select row_number() over (order by p.n, b.n), p.n, p.role, p.turn_id, case when p.role = 'assistant' then t.external_id end, t.provider, t.model,
-         -- What stands for turns that are left out has no time of its own, and no record goes back in time.
+         -- What replaces left-out turns has no time, and records must not go back in time.
          coalesce(max(case p.role when 'assistant' then t.completed_at else t.started_at end) over (order by p.n, b.n),
            (select h.started_at from turns h where h.id = p_turn_id)),
          p.n = 1 or (p.kind in ('said', 'task') and coalesce(m.source not in ('engine', 'event'), false)), b.value
@@ -95,7 +95,7 @@ begin
   case
     when v_type = 'text' then
       kind := 'text';
-      block := case when p_block ->> 'text' ~ '\S' then _text_block(p_block ->> 'text')::json end; -- without a mark of the cache
+      block := case when p_block ->> 'text' ~ '\S' then _text_block(p_block ->> 'text')::json end; -- without its cache breakpoint
     when v_type = 'image' then
       kind := v_type;
       block := p_block;
@@ -118,7 +118,7 @@ begin
       left_out := array(select 'an image in the result of a call that is told as text'::text
                           from json_array_elements(case json_typeof(p_block -> 'content') when 'array' then p_block -> 'content' else '[]' end) i
                          where i ->> 'type' = 'image');
-    -- Signed thinking stands before the calls that it led to, or not at all.
+    -- Signed thinking comes before the calls that it led to, or is left out.
     when v_type in ('thinking', 'redacted_thinking') and p_format = 'claude-code' and p_keeps_thinking then
       kind := 'thinking';
       block := p_block;

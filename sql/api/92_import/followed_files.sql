@@ -1,4 +1,4 @@
--- Files of other programs that somebody follows while they grow: what was read of them, and how the sessions in them stand.
+-- Files of other programs that are followed while they grow: how far they were read, and the state of the sessions in them.
 
 create or replace function followed_file_read(p_file_key text, p_state text, p_work_item_id uuid default null, p_alive_seconds integer default null)
   returns void

@@ -1,4 +1,4 @@
--- The exchanges of a recorded run as turns: known ones are looked up, new ones are stored as children of the turn they follow.
+-- Imports the exchanges of a recorded run as turns: known ones are looked up, new ones are stored as children of the turn that they follow.
 
 create or replace function _import_exchanges(
     p_run record,
@@ -92,7 +92,7 @@ as $$
 begin
   calls_added := 0;
   is_filled := false;
-  -- Nothing follows it yet: results and more of the response may have come since the previous import. Or records of it were missed.
+  -- Nothing follows it yet, so results and more of the response may have come since the last import. Otherwise, records of it may have been missed.
   if not exists (select from turns c where c.parent_turn_id = p_turn.id and c.focus_id = p_turn.focus_id) then
     calls_added := _import_response(p_turn, p_exchange, p_n, p_is_past);
   elsif p_turn.focus_id = p_focus.id then
@@ -174,7 +174,7 @@ as $$
         join work_items w on w.id = t.work_item_id and w.submitted_by = own.submitted_by
        where own.id = p_focus.work_item_id
       union all
-      -- Within a session: elsewhere another provider may have given it again.
+      -- Within a session only: elsewhere another provider may have used the same id.
       select t, 1.5 from turns t where t.focus_id = p_focus.id and t.response_id = p_response_id and t.external_id is not null) f
    order by (f.turn).focus_id = p_focus.id desc, f.n;
 $$;
@@ -210,7 +210,7 @@ declare
   v_output integer := _recorded_count(p_exchange.usage -> 'outputTokens');
   v_cached integer := _recorded_count(p_exchange.usage -> 'cachedInputTokens');
   v_owner name := (select submitted_by from work_items where id = p_focus.work_item_id);
-  v_id text := p_external_ids[case when exists (select from _import_turns(p_focus, p_external_ids)) then 2 else 1 end]; -- taken by another branch
+  v_id text := p_external_ids[case when exists (select from _import_turns(p_focus, p_external_ids)) then 2 else 1 end]; -- the first is taken by another branch
 begin
   if exists (select from turns t join work_items w on w.id = t.work_item_id where t.external_id = v_id and w.submitted_by <> v_owner) then
     v_id := _import_id_of(v_id, v_owner);
@@ -250,7 +250,7 @@ begin
     from json_array_elements(p_parts) with ordinality as p(value, n)
    where p.value ->> 'text' ~ '\S' or json_array_length(p.value -> 'images') > 0;
   if not found and p_turn.parent_turn_id is null then
-    -- A conversation begins with a word to the model: here the work item's, which says that there is no prompt.
+    -- A conversation begins with a message to the model: here the work item's description, which says that there is no prompt.
     insert into messages (turn_id, sequence, role, source, content, created_at)
     select p_turn.id, 1, 'user', 'event', ('[' || _text_block(w.description) || ']')::json, p_turn.started_at
       from work_items w where w.id = p_turn.work_item_id;

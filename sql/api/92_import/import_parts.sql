@@ -60,7 +60,7 @@ as $$
 declare
   v_id uuid;
 begin
-  perform _lock('conversations', p_conversation_id); -- whoever opens its journal session meanwhile waits, and finds it
+  perform _lock('conversations', p_conversation_id); -- a client that opens the journal session meanwhile waits, and finds it
   select w.id into v_id from work_items w
    where w.params ? 'conversationId' and w.params ->> 'conversationId' = p_conversation_id and w.work_type = 'journal'
      and w.external_id is null and w.submitted_by = p_submitter and w.erased_at is null
@@ -85,7 +85,7 @@ create or replace function _import_session(p_format text, p_session text, p_pare
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  -- Whichever of parent and child is read first makes both.
+  -- Whichever of parent and child is read first creates both.
   if p_parent is not null then
     perform _import_session(p_format, p_parent, null, null, p_at);
   end if;
@@ -145,7 +145,7 @@ begin
   if p_head.id is null then -- nothing was abandoned
     return;
   end if;
-  -- Any session may have such a name.
+  -- Any session may already have this name.
   while exists (select from sessions where label = p_label || '@' || v_n) loop
     v_n := v_n + 1;
   end loop;

@@ -1,4 +1,4 @@
--- The response of a recorded exchange: its messages, what was missed of it, the subagents that its calls started.
+-- Imports the response of a recorded exchange: its messages, messages that were missed before, and the subagents that its calls started.
 
 create or replace function _import_response(p_turn turns, p_exchange record, p_n integer, p_is_past boolean)
   returns integer
@@ -43,7 +43,7 @@ begin
   calls_added := _import_response(p_turn, p_exchange, p_n, true);
   v_after := (select e from _exchange(p_turn.id) e);
   is_filled := v_after is distinct from v_before;
-  -- The requests after it are so much larger; those behind a compaction only in what was said by then.
+  -- Later requests grow by as much; those after a compaction grow only in what was said until then.
   update turn_sizes z
      set said = z.said + v_after.word_chars + v_after.result_chars - v_before.word_chars - v_before.result_chars,
          words = z.words + case when t.elision_id is not distinct from p_turn.elision_id and t.turn_type = 'normal'
@@ -70,7 +70,7 @@ as $$
 begin
   if p_exchange.records is null or exists (
       select from messages m where m.turn_id = p_turn.id and m.role = 'assistant' and not coalesce(m.metadata ? 'records', false)) then
-    -- Nobody knows what came in which record: it has grown at its end.
+    -- It is not known which record contained what: it has grown at its end.
     return query
       select null::jsonb, null::jsonb,
              case when s.text is null then p_exchange.text
@@ -92,7 +92,7 @@ begin
         from jsonb_array_elements(p_exchange.records) with ordinality as r(value, n)
       window w as (order by r.n)
     ), parts as (
-      -- What came one after the other is one message; between two messages there is room for what was missed.
+      -- Consecutive records become one message; between two messages there is room for records that were missed.
       select *, count(*) filter (where after is not null or not follows) over (order by n) as part
         from (select *, lag(is_missing, 1, false) over (order by n) as follows from recorded) r
     )
@@ -177,7 +177,7 @@ begin
   v_before := coalesce(v_before, case when p_previous = '[]' then v_said end);
   v_next := (select min(m.sequence) from messages m where m.turn_id = p_turn_id and m.sequence > v_before);
   is_last := v_next is null;
-  -- Where there is no room it comes last.
+  -- If there is no room, it comes last.
   sequence := case when v_next > v_before + 1 then v_before + (v_next - v_before) / 2 else (sequence / 1000 + 1) * 1000 end;
 end
 $$;
@@ -248,7 +248,7 @@ begin
       from (select r.*, row_number() over (partition by r.id order by r.ordinal) as nth from _recorded_calls(p_exchange.calls, p_n) r) c
       join (select t.*, row_number() over (partition by coalesce(t.given_id, t.provider_id) order by t.ordinal) as nth
               from tool_calls t where t.turn_id = p_turn.id) k
-        -- Where some were missed, they have other numbers.
+        -- If some were missed, their numbers differ.
         on case when p_exchange.records is null then k.ordinal = c.ordinal - 1 else coalesce(k.given_id, k.provider_id) = c.id and k.nth = c.nth end;
 end
 $$;
@@ -320,7 +320,7 @@ begin
     select k.id, k.turn_id, k.created_at, c.input ->> 'description' as description, p_session || '#' || c.spawns as session
       from _import_calls(p_turn, p_exchange, p_n) c join tool_calls k on k.id = c.call_id
      where c.spawns is not null
-       -- A session that somebody else imported stays as it is.
+       -- A session that another role imported is left alone.
        and not exists (
          select from work_items w join work_items own on own.id = p_turn.work_item_id and own.submitted_by <> w.submitted_by
           where w.external_id = 'import:' || p_format || ':' || p_session || '#' || c.spawns)

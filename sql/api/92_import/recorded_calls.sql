@@ -1,4 +1,4 @@
--- The calls of a recorded exchange and how each ended.
+-- The calls of a recorded exchange, and how each ended.
 
 create or replace function _recorded_calls(p_calls json, p_n integer)
   returns table(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text, file text, images json)

@@ -1,5 +1,5 @@
--- The other way round: a session as another program keeps its own, so that it goes on there. What is carried is what the next request would
--- hold, by the rows that requests are made of; what a program cannot take is told, never lost in silence.
+-- The reverse of session_import(): writes a session as another program stores its own, so that it can continue there. It contains what the next request would
+-- contain, from the rows that requests are made of. What a program cannot represent is reported, never dropped silently.
 
 create or replace function session_export(p_session text, p_format text, p_cwd text default null)
   returns table (n bigint, record json, left_out text)
@@ -16,7 +16,7 @@ declare
   v_pieces export_piece[];
   v_said export_piece[];
 begin
-  -- It writes nothing. What it calls is volatile for its random markers: see context_window().
+  -- It writes nothing. It calls functions that are volatile because of their random markers: see context_window().
   if p_format is null or p_format not in ('claude-code', 'codex', 'work-ledger') then
     perform _raise_invalid(format('no session is written for "%s"', coalesce(p_format, '(null)')), 'One of: claude-code, codex, work-ledger.');
   elsif octet_length(p_cwd) > 4000 or p_cwd !~ '^(/|[A-Za-z]:)' then
@@ -142,7 +142,7 @@ create or replace function _export_id(p_format text, p_of text)
   language sql
   immutable
   parallel safe
-  -- As random ones look, since programs check their form.
+  -- In the form of random UUIDs, since programs check it.
   return overlay(overlay(md5(p_format || ' ' || p_of) placing '4' from 13) placing '8' from 17)::uuid;
 
 comment on function _export_id(text, text) is 'An id in a session that is written for another program: the same for the same.';

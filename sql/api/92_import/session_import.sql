@@ -1,6 +1,5 @@
--- Imports recorded runs of other agents as sessions like our own: a finished work item, its focus, its chain of turns. Nothing
--- is stored twice: of a file that has grown only what is new is added, a session that begins with a copy of another shares
--- its turns, and going back in a conversation makes a branch.
+-- Imports recorded runs of other agents as sessions like our own: a finished work item, its focus, its chain of turns. Nothing is stored twice: if a file has
+-- grown, only what is new is added; a session that begins with a copy of another shares its turns; going back in a conversation creates a branch.
 
 create or replace function session_import(p_run json)
   returns jsonb
@@ -11,7 +10,7 @@ as $$
 begin
   return _session_import(_storable(p_run));
 exception when data_exception or integrity_constraint_violation or program_limit_exceeded then
-  -- Other programs wrote the run, and any part of it may have any value.
+  -- Other programs wrote the run, so any part of it may have any value.
   raise exception using errcode = 'WL002', message = 'the recorded run cannot be stored: ' || sqlerrm;
 end
 $$;
@@ -79,7 +78,7 @@ begin
     case when v_run."parentSessionId" is null then v_run."sessionId" end, v_of, coalesce(v_run."isFollowed", false));
   v_at := coalesce(v_at, _now());
   perform _import_check(v_of, v_item.id), _refuse_erased(v_item.id);
-  -- Nor is a subagent put below a session of somebody else's.
+  -- Nor may a subagent be put below another role's session.
   perform _import_check(v_of, w.id) from work_items w where w.external_id = 'import:' || v_run.format || ':' || v_run."parentSessionId";
   perform _import_session(v_run.format, v_run."sessionId", v_run."parentSessionId", v_item.description, v_at);
   perform _import_spawned(v_label, concat_ws(':', v_run.format, v_run."parentSessionId"), v_run."spawnedBy");
@@ -103,7 +102,7 @@ begin
      set iteration = v_end.last_iteration, outcome = 'completed', ended_at = greatest(ended_at, (v_end.parent).completed_at, v_end.last_at)
    where id = v_focus.id;
   if v_item.work_type = 'journal' then
-    -- It goes on: its program says when it is over. Whoever keeps its journal writes without a lease, so no focus is under way.
+    -- It continues until its program ends it. Its journal is written without a lease, so there is no current focus.
     update work_items set attempts = 1 where id = v_item.id and attempts <> 1;
   elsif v_item.resolved_at is null then
     v_item.focus_id := v_focus.id;
@@ -116,7 +115,7 @@ begin
     update work_items set focus_id = v_focus.id, attempts = 1 where id = v_item.id;
   end if;
   perform _turns_seal(v_item.id, v_end.is_filled);
-  -- A subagent in the transcript of its session is not what that transcript is of.
+  -- A subagent inside its session's transcript is not what that transcript is of.
   perform _import_kept(v_of, v_item, v_run."isLive", v_run."isFollowed") where v_of.id is null or v_of.subpath <> '' or v_run."parentSessionId" is null;
   return jsonb_build_object('work_item_id', v_item.id, 'session', v_label, 'turns', v_end.turns_added, 'calls', v_end.calls_added);
 end
@@ -134,7 +133,7 @@ declare
   v_submitter name := (select w.submitted_by from work_items w where w.id = p_work_item_id);
 begin
   perform _check_submitter(p_work_item_id);
-  -- A worker, which reads the transcripts of all, adds for each what that one may.
+  -- A worker reads everyone's transcripts, and may add for each owner what that owner may add.
   if p_of.submitted_by <> v_submitter and not exists (
     select from pg_roles r where r.rolname = p_of.submitted_by and has_function_privilege(r.oid, '_works_for_all()', 'execute')) then
     raise exception using
@@ -229,7 +228,7 @@ create or replace function _import_kept(p_of transcripts, p_item work_items, p_i
 as $$
 begin
   if p_of.id is not null then
-    -- Who erases it waits for this, or is waited for.
+    -- Erasing it waits for this, or the other way round.
     update transcripts set work_item_id = p_item.id where id = p_of.id and deleted_at is null and work_item_id is distinct from p_item.id;
     perform _import_transcript(json_build_object('projectKey', p_of.project_key, 'sessionId', p_of.session_id, 'subpath', p_of.subpath));
   end if;

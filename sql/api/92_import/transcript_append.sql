@@ -1,5 +1,5 @@
--- Transcripts that other programs keep in the ledger line by line. Nothing is read out of them here: what they say becomes turns by
--- session_import(), after the commit, see transcripts_take().
+-- Transcripts that other programs store in the ledger line by line. They are not interpreted here: session_import() turns them into turns after the
+-- commit, see transcripts_take().
 
 create or replace function transcript_append(
     p_project_key text,
@@ -76,9 +76,9 @@ begin
       perform _raise_invalid('a transcript needs a project key and the id of a session');
     end if;
     perform _check_key('a project key', p_project_key), _check_key('the id of a session', p_session_id), _check_key('a subpath', p_subpath);
-    -- Nobody adds to the session of somebody else.
+    -- Nobody may add to another role's session.
     perform _transcript_check(t) from transcripts t where t.session_id = p_session_id and t.project_key = p_project_key;
-    -- A session that was erased does not come back by another transcript, nor one whose import was erased.
+    -- A session that was erased must not come back by another transcript, nor one whose import was erased.
     perform _transcript_refuse(t.project_key, t.session_id) from transcripts t
       where t.session_id = p_session_id and t.project_key = p_project_key and t.subpath = '' and t.deleted_at is not null;
     perform _refuse_erased(w.id) from work_items w where w.external_id = 'import:claude-code:' || p_session_id and w.submitted_by = session_user;

@@ -1,4 +1,4 @@
--- Transcripts that other programs keep in the ledger, erased with what was made of them.
+-- Erases transcripts that other programs stored in the ledger, with what was made from them.
 
 create or replace function transcript_delete(p_project_key text, p_session_id text, p_subpath text default null)
   returns integer
@@ -14,7 +14,7 @@ declare
   v_item work_items;
 begin
   perform _transcript_check(t) from transcripts t where t.id = any (v_ids);
-  -- Again, if one was read into an item meanwhile.
+  -- Repeat if one was imported into an item in the meantime.
   loop
     for v_item in select w.* from _transcript_items(v_ids, coalesce(p_subpath, '') = '') i join work_items w on w.id = i order by w.id loop
       perform journal_session_status(v_item.id, 'completed') where v_item.resolved_at is null;

@@ -1,4 +1,4 @@
--- Transcripts that other programs keep in the ledger, given back as they came.
+-- Returns transcripts that other programs stored in the ledger, as they came.
 
 create or replace function transcript_load(p_project_key text, p_session_id text, p_subpath text default null, p_after integer default 0,
                                            p_limit integer default null, p_bytes bigint default null)
@@ -16,7 +16,7 @@ begin
   if p_limit < 0 or p_bytes < 1 then
     perform _raise_invalid('p_limit must not be negative, and p_bytes at least 1');
   end if;
-  -- The length is known without the words: those behind p_bytes are not read.
+  -- The length is known without reading the words, so entries beyond p_bytes are not read.
   for seq, entry, v_length in
     select e.seq, e.entry, octet_length(e.entry)
       from transcript_entries e

@@ -1,4 +1,4 @@
--- Who reads which transcript into turns, how far it was read, and when it is tried again.
+-- Gives transcripts to workers to import, and records how far each was read and when to try again.
 
 create or replace function transcripts_take(p_age interval default interval '10 seconds', p_limit integer default 10)
   returns table (project_key text, session_id text, subpath text, project text, submitted_by name)
@@ -50,7 +50,7 @@ begin
   end if;
   perform _transcript_check(v_of);
   if p_problem is not null then
-    -- 1, 2, 4 ... minutes, a day at most: what nobody understands today a later version may.
+    -- 1, 2, 4 ... minutes, at most a day: a later version may understand what this one does not.
     update transcripts t
        set problem = _cap_text(p_problem, 1000), failure_count = t.failure_count + 1, taken_ends_at = null,
            retry_at = _now() + make_interval(mins => least(power(2, least(t.failure_count, 11)), 1440)::integer)

@@ -1,4 +1,4 @@
--- Calling registered abilities by name, from psql or any language.
+-- Calls registered abilities by name, from psql or any language.
 
 create or replace function ability_invoke(
     p_name text, p_input jsonb default '{}', p_work_item_id uuid default null, p_lease uuid default null, p_call_id uuid default null)
@@ -47,14 +47,14 @@ create or replace function _ability_check(p_ability abilities, p_work_item_id uu
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  -- Who cannot read the ledger has a lease and nothing else: it is for the work that it was given for. Likewise a tool of a user, whoever calls it.
+  -- A role that cannot read the ledger has nothing but its lease, which is for one work item. The same applies to a user's tool, whoever calls it.
   if not has_table_privilege(session_user, 'work_items', 'select') or (p_ability.is_builtin or p_work_item_id is not null) and _in_tool() then
     perform _fence(p_work_item_id, p_lease);
     if p_ability.name ~ '^ldg:' or p_ability.name in ('ledger_search', 'ask_about', 'memory') then
       raise exception using errcode = 'insufficient_privilege', message = format('ability "%s" is not for a role that reads nothing', p_ability.name);
     end if;
   end if;
-  -- Functions of users run as a role of their own: through the ledger nobody calls what they could not call themselves.
+  -- Users' functions run as a separate role, so the ledger must not let a caller run one that the caller could not run directly.
   if p_ability.implementation = 'sql' and not p_ability.is_builtin
     and not has_function_privilege(session_user, p_ability.function_name || '(jsonb)', 'execute') then
     raise exception using errcode = 'insufficient_privilege', message = format('role %I may not execute %s', session_user, p_ability.function_name);

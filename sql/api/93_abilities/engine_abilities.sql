@@ -1,4 +1,4 @@
--- The engine's own tools: SQL functions called on behalf of a focus, always offered, in this order.
+-- The engine's own tools: SQL functions called for a focus, always offered, in this order.
 
 create or replace function _ability_work_item()
   returns uuid
@@ -116,7 +116,7 @@ as $$
 declare
   v_ends_at timestamptz := _wait_ends_at(p_input::json);
 begin
-  perform _lock('waits'); -- of two waits that would wait for each other the second sees the first
+  perform _lock('waits'); -- of two waits that would wait for each other, the second sees the first
   perform wait_for(_ability_work_item(), _awaits(p_input::json),
     case when p_input ->> 'until' is not null or p_input ->> 'timeout_seconds' is not null then v_ends_at end, p_input ->> 'claim');
   return _wait_said((select w from work_items w where w.id = _ability_work_item()), null, 'wait_for', p_input::json, v_ends_at, false);
@@ -227,7 +227,7 @@ as $$
 declare
   v_claim json;
 begin
-  -- A session whose hooks said that it ended goes on in the client that calls, which may have no hooks.
+  -- If a session's hooks reported its end, it continues in the calling client, which may have no hooks.
   perform journal_session_status(w.id, 'active') from work_items w where w.id = _ability_work_item() and w.work_type = 'journal' and w.state = 'paused';
   v_claim := claim_take(
     _ability_work_item(), p_input ->> 'key', coalesce(p_input ->> 'mode', 'exclusive'),
@@ -371,7 +371,7 @@ $$;
 
 comment on function _code_check_child_work(jsonb) is 'Tool check_child_work as code calls it.';
 
--- Their descriptions for models are in sql/abilities.json, which the MCP server reads, too: it lists them before it has a database.
+-- Their descriptions for models are in sql/abilities.json, which the MCP server reads as well: it lists them before it has a database.
 insert into abilities (name, description, input_schema, effect, risk, source, implementation, function_name, is_builtin, position)
 select a.name, a.description, _json_compact(a.input_schema)::json, a.effect, 'safe',
        case when a.name in ('await_child_work', 'wait_for', 'notify_me', 'check_child_work', 'awareness_digest', 'ledger_search', 'ask_about', 'memory')

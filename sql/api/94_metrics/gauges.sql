@@ -1,4 +1,4 @@
--- How the ledger stands: gauges and totals, the same from whoever is asked. OTLP and /metrics both come from here.
+-- The state of the ledger: gauges and totals, the same whichever worker reports them. OTLP and /metrics both come from here.
 
 create or replace function work_gauges()
   returns table (metric text, labels jsonb, value double precision)
@@ -52,7 +52,7 @@ as $$
      where w.state = 'queued' and w.focus_id is not null and w.run_at <= _now()
      group by 1, 2
     union all
-    -- Between two iterations, or since its worker died: nothing says since when.
+    -- Items between two iterations, or whose worker died; since when is not recorded.
     select concat_ws('@', f.faculty, c.project), _project_now(w.project), count(*), null
       from work_items w
       join foci f on f.id = w.focus_id
@@ -63,7 +63,7 @@ as $$
   select v.metric, jsonb_strip_nulls(jsonb_build_object('faculty', d.faculty, 'project', d.project)), v.value
     from (
       select d.faculty, d.project, sum(d.items) as items, min(d.since) as since from due d group by 1, 2
-      -- A faculty whose queue is empty says so: a gauge that is not there any more is not 0.
+      -- A faculty with an empty queue is reported too: a gauge that disappears is not 0.
       union all
       select _faculty_ref(f), null, 0, null from faculties f
        where f.is_current and not exists (select from due d where d.faculty = _faculty_ref(f) and d.project is null)
@@ -111,7 +111,7 @@ as $$
    group by 2
   having max(r.replay_lag) is not null
   union all
-  -- Where nothing is written nothing is to be replayed.
+  -- If nothing is written, there is nothing to replay.
   select 'work.standby.lag', '{"standby": "this"}',
          case when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() then 0
               else coalesce(extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp()), 0) end

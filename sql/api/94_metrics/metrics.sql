@@ -1,4 +1,4 @@
--- Metrics: what the rows of a time say of it. A worker with telemetry takes them from time to time and counts them.
+-- Metrics: what the rows of a period say about it. A worker with telemetry collects them from time to time and counts them.
 
 create or replace function _metrics()
   returns table (name text, type text, unit text, labels text[], says text)
@@ -118,17 +118,17 @@ declare
   v_from timestamptz;
   v_until timestamptz := _settled_until();
 begin
-  -- An hour at most: what happened in it is looked up row by row, however long the ledger is.
+  -- At most an hour: its events are looked up row by row, however long the ledger is.
   select until_at into v_from from metrics_taken for no key update skip locked;
   if not found then
-    -- Another worker takes just now, and this one does not wait for it; or nobody ever did.
+    -- Another worker is collecting now, and this one does not wait for it; or nobody has collected yet.
     insert into metrics_taken (until_at) select v_until where not exists (select from metrics_taken) on conflict do nothing;
     return;
   end if;
   v_until := least(v_until, v_from + interval '1 hour');
   if v_until > v_from then
     update metrics_taken set until_at = v_until;
-    return query select * from work_metrics(v_from, v_until); -- a new statement, so that it sees all that has committed since
+    return query select * from work_metrics(v_from, v_until); -- a new statement, so that it sees everything committed since
   end if;
 end
 $$;
@@ -142,9 +142,9 @@ create or replace function _settled_until()
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- A row may carry the time at which its transaction began and be seen only when it has ended. So nothing is counted that is
-  -- newer than the start of a transaction that has written, waits for a lock, or has only just begun. Of other roles'
-  -- transactions, the start is hidden from a role without pg_read_all_stats: they are not waited for.
+  -- A row may have the time at which its transaction began, and become visible only when that ends. So nothing is counted that is newer than the start of a
+  -- transaction that has written, waits for a lock, or has only just begun. A role without pg_read_all_stats does not see when other roles' transactions
+  -- started, and does not wait for them.
   select least(_now(), min(a.xact_start))
     from pg_stat_activity a
    where a.datname = current_database() and a.pid <> pg_backend_pid() and a.backend_type = 'client backend'
@@ -176,7 +176,7 @@ as $$
     from answered a
    where (a.t).turn_type = 'normal' and _input_total(a.t) > 0
   union all
-  -- A cut counts with the first request that was answered with it.
+  -- A cut counts with the first answered request that used it.
   select 'work.context.blocks_truncated', a.labels, e.last_block - greatest(e.first_block - 1, b.last_block)
     from answered a
     join elisions e on e.focus_id = (a.t).focus_id and e.iteration = (a.t).iteration
@@ -234,7 +234,7 @@ as $$
     join turns t on t.id = m.turn_id
     join foci f on f.id = t.focus_id
     join faculties c on c.content_hash = f.faculty_hash
-   -- When one was lost with its worker is found out later, and how long it took nobody knows.
+   -- A request that was lost with its worker is noticed only later, and how long it took is unknown.
    where m.ended_at >= p_from and m.ended_at < p_until and m.error_class <> 'lost' and t.external_id is null
   union all
   select 'gen_ai.invoke_agent.duration', (_faculty_labels(null, c.project) - 'faculty') || jsonb_build_object('gen_ai.operation.name', 'invoke_agent',

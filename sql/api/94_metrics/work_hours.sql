@@ -1,4 +1,4 @@
--- What was done, by the hour: added up from rows by whoever sweeps, once each; what has come since is counted when it is asked for.
+-- Work done, by the hour: the sweep adds up rows, each once; what has come since is counted on demand.
 
 create or replace function _seconds_bucket(p_seconds double precision)
   returns integer
@@ -80,7 +80,7 @@ as $$
     select m.ended_at, 'failure', m.error_class, t.focus_id, t.work_item_id, m.model, true, null, extract(epoch from m.ended_at - m.started_at), null
       from model_calls m
       join turns t on t.id = m.turn_id
-     -- When one was lost with its worker is found out later; the lease that ended then is counted.
+     -- A request that was lost with its worker is noticed only later; the lease that expired then is counted instead.
      where m.ended_at >= p_from and m.ended_at < p_until and m.error_class <> 'lost' and t.external_id is null
     union all
     select k.completed_at, 'tool', coalesce(a.tool_name, 'other'), t.focus_id, k.work_item_id, null, k.is_error, null,
@@ -130,7 +130,7 @@ create or replace function work_hours_sum()
 as $$
 declare
   v_from timestamptz;
-  -- A role that does not see who writes waits for none (_settled_until()): a minute is longer than any transaction here.
+  -- A role that cannot see who writes does not wait for anyone (_settled_until()): a minute is longer than any transaction here.
   v_until timestamptz := least(_settled_until(), _now() - interval '1 minute');
 begin
   insert into sweep_walks (walk, run_at) values ('hours', '-infinity') on conflict do nothing;
@@ -138,7 +138,7 @@ begin
   if v_from is null or v_until < v_from + interval '1 minute' then
     return v_from;
   end if;
-  -- What was there before anybody counted is counted a day at once, from one day with work to the next.
+  -- Work from before counting began is counted a day at a time, from one day with work to the next.
   v_from := least(v_until,
     (select min(t.completed_at) from turns t where t.completed_at >= v_from),
     (select min(k.completed_at) from tool_calls k where k.completed_at > '-infinity' and k.completed_at >= v_from),

@@ -41,7 +41,7 @@ create or replace function _call_began(p_call tool_calls, p_approval approvals)
   set search_path = pg_catalog, @extschema@, pg_temp
   set plan_cache_mode = force_generic_plan
 as $$
-  -- Code that was interrupted runs again from its start; its first calls are from before.
+  -- Interrupted code runs again from its start, so its first calls may be older.
   select coalesce(least(p_approval.requested_at, p_call.started_at, (
            select min(n.created_at) from tool_calls n
             where p_call.tool_name = 'execute_code' and n.turn_id = p_call.turn_id and n.parent_call_id = p_call.id)), p_call.created_at);

@@ -1,4 +1,4 @@
--- The spans of model calls: gen_ai.chat, one for each request that was sent, of summaries as well.
+-- The spans of model calls: gen_ai.chat, one for each request that was sent, including those for summaries.
 
 create or replace function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean)
   returns setof trace_span
@@ -40,7 +40,7 @@ create or replace function _asked(p_turn turns)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- One without a row was sent with its turn, and answered or is under way. Of a recorded run only the answer is known, and when it was given.
+  -- A request without a row was sent with its turn, and is answered or running. For a recorded run, only the answer and its time are known.
   select row(
            p_turn.id, n, coalesce(m.model, case when p_turn.external_id is null then c.model else p_turn.model end), coalesce(m.started_at, p_turn.started_at),
            coalesce(m.ended_at, case when p_turn.provider is not null then p_turn.completed_at end), m.error_class, m.status, m.request_id)::model_calls

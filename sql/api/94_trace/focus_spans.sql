@@ -1,4 +1,4 @@
--- The spans of an attempt as a whole: work.item, the root; work.execute and, below it, work.recover, work.orient, work.engage, work.consolidate.
+-- The spans of a whole attempt: work.item, the root; work.execute and, below it, work.recover, work.orient, work.engage, work.consolidate.
 
 create or replace function _focus_spans(p_item work_items, p_focus foci, p_first integer, p_is_end boolean, p_with_content boolean)
   returns setof trace_span
@@ -12,7 +12,7 @@ declare
   v_recover hook_runs := (select h from hook_runs h where h.focus_id = p_focus.id and h.hook = 'recover');
   v_external hook_runs := (select h from hook_runs h where h.focus_id = p_focus.id and h.hook = 'engage');
   v_consolidate hook_runs := (select h from hook_runs h where h.focus_id = p_focus.id and h.hook = 'consolidate');
-  -- The context of the first request may have to be compacted before.
+  -- A compaction may come before the first request.
   v_engaged_at timestamptz := coalesce(
     least(
       (select min(t.started_at) from _trace_turns(p_focus.id, 1, 1) t),

@@ -7,8 +7,8 @@ create or replace function _iteration_spans(p_item work_items, p_focus foci, p_f
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with asked as (
-    -- Of an iteration whose request was given up and made anew: the turn that stayed, else the last. Of one that ended while its
-    -- context was compacted: the compaction's.
+    -- For an iteration whose request was given up and created again: the turn that stayed, otherwise the last. For one that ended while its context
+    -- was being compacted: the compaction's turn.
     select t.iteration, min(t.started_at) as started_at, max(t.completed_at) as ended_at,
            (array_agg(t.turn order by (t.turn).turn_type = 'compaction', (t.turn).status = 'failed', (t.turn).id desc))[1] as turn
       from (
@@ -106,7 +106,7 @@ create or replace function _digest_spans(p_focus foci, p_first integer, p_last i
 as $$
   select s.*
     from awareness_digests d
-    -- That of the first request is made before its turn, and stored with it.
+    -- The first request's digest is made before its turn, and stored with it.
     cross join lateral (
       select case when d.is_delta then d.created_at else least(d.created_at, (select t.started_at from turns t where t.id = d.turn_id)) end,
              not d.is_delta and d.turn_id = (select t.id from _trace_turns(p_focus.id, 1, 1) t order by t.started_at, t.id limit 1)) as e(ended_at, is_first)

@@ -1,4 +1,4 @@
--- The ids of spans and traces: cut from the ids of rows, so that every process names the same span alike, before and after it ends.
+-- The ids of spans and traces: derived from the ids of rows, so that every process gives a span the same id, before and after it ends.
 
 create or replace function _trace_id(p_root_id uuid)
   returns text

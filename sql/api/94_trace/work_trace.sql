@@ -1,4 +1,4 @@
--- The trace of work, from its rows: of a whole tree, or of what an attempt has done since it was last exported.
+-- The trace of work, from its rows: for a whole tree, or for what an attempt has done since it was last exported.
 
 create or replace function work_trace(p_work_item_id uuid, p_with_content boolean default false)
   returns setof trace_span
@@ -104,7 +104,7 @@ begin
   if not found then
     return '{"kind": "held"}';
   end if;
-  select * into v_focus from foci where id = p_focus_id; -- after the claim: what ended meanwhile is seen
+  select * into v_focus from foci where id = p_focus_id; -- after the claim, so that it sees what ended meanwhile
   v_is_end := v_focus.ended_at is not null and v_focus.iteration - v_export.iteration <= 100;
   v_last := least(v_focus.iteration, v_export.iteration + 100);
   if v_export.is_done or (v_last = v_export.iteration and not v_is_end) then

@@ -1,5 +1,5 @@
--- Where the time of work went: a row for each thing that took some, as a tree, and which of them the end waited for. The rows are made as
--- spans whose kind is what the waterfall draws.
+-- The waterfall of work: where its time went, as a tree with a row for each thing that took time, and which of them the end waited for. The rows are built
+-- as spans whose kind is what the waterfall draws.
 
 create or replace function _fall_row(
     p_kind text, p_name text, p_span_id text, p_parent text, p_started_at timestamptz, p_ended_at timestamptz, p_is_error boolean, p_more jsonb)
@@ -25,7 +25,7 @@ as $$
                    f.created_at, f.ended_at, f.outcome in ('failed', 'crashed'), jsonb_build_object('attempt', f.attempt, 'says', f.outcome))
     from foci f where f.work_item_id = p_item.id
   union all
-  -- Until its first attempt, and between two.
+  -- Until its first attempt, and between attempts.
   select _fall_row('queue', 'queue', _span_id('queue', p_item.id || '/' || q.attempt), _span_id('work.item', p_item.id::text), q.since, q.until, false,
                    jsonb_build_object('attempt', q.attempt))
     from (
@@ -107,7 +107,8 @@ as $$
       from unnest(p_rows) r
      where r.kind not in ('item', 'agent') and coalesce(r.attributes ->> 'is_below', 'false') = 'false'
   ),
-  -- From the end back: what ended last before that which is already on the path began. A wait for children leads into the one that came last.
+  -- Walks back from the end: next on the path is whatever ended last before the current part began. A wait for children leads into the child that
+  -- ended last.
   path as (
     select p.* from (
       select t.*, null::text as by, '-infinity'::timestamptz as since,

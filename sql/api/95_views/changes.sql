@@ -1,5 +1,5 @@
--- Whether anything changed, for whoever shows a ledger and does not want to read all of it again: a text for each part of what is shown, which is
--- another text after a change. Nothing that is over is read.
+-- Change markers, for programs that show a ledger and do not want to read all of it again: one text for each part of what is shown, which differs
+-- after a change. Nothing that has ended is read.
 
 create or replace function ledger_changes()
   returns table (under_way text, queued text, ended text, approvals text, workers text, written text, newest text)
@@ -8,7 +8,7 @@ create or replace function ledger_changes()
   rows 1
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- A turn that is made or answered comes into the turns that are asked just now, or leaves them; a call likewise. Sums without an order.
+  -- Creating or answering a turn adds it to or removes it from the turns in progress; the same goes for calls. The sums do not depend on order.
   select (select nullif(concat_ws('/',
                    bit_xor(hashtextextended(concat_ws('/', w.id, w.state, w.state_reason, e.ledger_count, e.attempt, e.lease_hash is null), 0)),
                    (select bit_xor(hashtextextended(concat_ws('/', t.id, t.xmin), 0)) from turns t where t.status in ('pending', 'streaming')),

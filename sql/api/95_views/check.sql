@@ -1,5 +1,5 @@
--- What holds in every committed state, whatever crashed: the only list of the ledger's invariants. Read-only, in one snapshot, so that
--- it can be asked while work goes on. Turns and calls of other programs (imported, journals) have rules of their own and are left out.
+-- The invariants of the ledger, which hold in every committed state, whatever crashed. This is the only list. It is read-only and uses one snapshot, so it
+-- can run while work continues. Turns and calls of other programs (imported, journals) have their own rules and are left out.
 
 create or replace function work_ledger_check(p_work_item_ids uuid[] default null)
   returns table (invariant text, work_item_id uuid, says text)
@@ -146,7 +146,7 @@ as $$
     from unnest(p_ids) i(id) join work_ledger l on l.work_item_id = i.id
    where l.turn_id is not null and not exists (select from turns t where t.id = l.turn_id)
       or l.focus_id is not null and not exists (select from foci f where f.id = l.focus_id)
-      or l.turn_id is not null and l.tool_call_id is not null and not exists (select from tool_calls k where k.id = l.tool_call_id) -- else a client's own;
+      or l.turn_id is not null and l.tool_call_id is not null and not exists (select from tool_calls k where k.id = l.tool_call_id) -- otherwise a client's id;
 $$;
 
 comment on function _check_entries(uuid[]) is 'Findings of work_ledger_check() on ledgers.';

@@ -22,7 +22,7 @@ as $$
   select 'answer', t.work_item_id, format('turn %s is %s and has %s responses', t.id, t.status, m.n)
     from own t
    cross join lateral (select count(*) filter (where m.role = 'assistant') as n from messages m where m.turn_id = t.id) m
-   where t.turn_type = 'normal' and m.n > (t.status = 'completed')::integer -- an empty response is stored as none
+   where t.turn_type = 'normal' and m.n > (t.status = 'completed')::integer -- for an empty response no message is stored
   union all
   select 'answer', t.work_item_id, format('in turn %s something was said after the response', t.id)
     from own t join messages a on a.turn_id = t.id and a.role = 'assistant'
@@ -40,7 +40,7 @@ as $$
   union all
   select 'cut', c.work_item_id, format('cut %s is number %s of its chain, and the one before it number %s', c.id, c.ordinal, coalesce(p.ordinal, 0))
     from unnest(p_ids) i(id) join elisions c on c.work_item_id = i.id left join elisions p on p.id = c.previous_id
-   where coalesce(p.ordinal, 0) <> (c.ordinal & (c.ordinal - 1)); -- a row leaps over those whose stubs it holds, see elisions
+   where coalesce(p.ordinal, 0) <> (c.ordinal & (c.ordinal - 1)); -- a row's previous_id skips the rows whose stubs it contains, see elisions
 $$;
 
 comment on function _check_turns(uuid[]) is 'Findings of work_ledger_check() on turns and what they leave out.';

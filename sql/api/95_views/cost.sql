@@ -1,4 +1,4 @@
--- What work costs: each request to a model with its money and why its cache was missed; sums of that; what cuts cost and saved.
+-- The cost of work: each model request with its cost and the reason why it missed the cache; sums of these; what cuts cost and saved.
 
 create or replace function _cache_seconds(p_cache_write numeric, p_ttl text)
   returns integer
@@ -80,7 +80,7 @@ create or replace view v_cost_turns with (security_invoker = true) as
     cross join lateral (
       select sum(_tokens(char_length(l.content) + 60, n.model))::integer, count(*) > 0 and _boundary(t.id) = 'after'
         from work_ledger l where l.turn_id = t.id and l.entry_type = 'step' and l.work_item_id = t.work_item_id and not l.is_auto) s(step_tokens, is_alone)
-    -- The request before, in the same conversation: across attempts and items only if the conversation was continued there.
+    -- The previous request in the same conversation: across attempts and items only if the conversation was continued there.
     left join lateral _asking_turn(t.parent_turn_id) b on t.turn_type = 'normal'
     cross join lateral _cache_outcome(t, b) k
     cross join lateral (
@@ -190,7 +190,7 @@ begin
       left join compactions k on k.work_item_id = p_work_item_id and k.elision_id = e.id
       left join v_cost_turns y on y.turn_id = k.turn_id
       cross join lateral _asking_turn(t.parent_turn_id) b
-      -- What this request would have held that the one before did not: the response, its results, what was said.
+      -- What this request would have had in addition to the previous one: the response, its results, what was said.
       cross join lateral (
         select coalesce(b.output_tokens, 0) + _tokens(_results_chars(b.id) + char_length(_query_blocks(t.id)), g.model)) w(new_tokens)
       cross join lateral (

@@ -1,5 +1,5 @@
--- What would lose, stall or slow work, found by looking: the server, the workers, the work, the settings. Reads what is under way or
--- waiting, never what is over.
+-- Looks for anything that would lose, stall or slow work: in the server, the workers, the work, the settings. Reads what is running or waiting, never
+-- what has ended.
 
 create or replace function work_ledger_doctor()
   returns table (severity text, code text, work_item_id uuid, says text, remedy text)
@@ -108,7 +108,7 @@ as $$
          format('grant select on all tables in schema %I to %I;', _ledger_schema(), current_user)
     from pg_class c
    where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and c.relkind = 'r' and not has_table_privilege(c.oid, 'select')
-     and c.relname <> 'people' -- its owner's alone, see _roles_apply()
+     and c.relname <> 'people' -- only its owner may read it, see _roles_apply()
   having count(*) > 0
   union all
   select 'error', 'move', null,
@@ -137,7 +137,7 @@ declare
   v_schema regnamespace := quote_ident(_ledger_schema())::regnamespace;
   v_found boolean := false;
 begin
-  -- Its catalogs are there only with Citus; the second since Citus 12.
+  -- These catalogs exist only with Citus; the second since Citus 12.
   if to_regclass('pg_catalog.pg_dist_partition') is not null then
     execute 'select exists (select from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid where c.relnamespace = $1)' into v_found using v_schema;
   end if;
@@ -171,7 +171,7 @@ begin
                 select from work_items w
                  where w.state in ('queued', 'claimed', 'running') and w.run_at <= _now()
                    and _faculty_of(w) is not null
-                   and not exists (select from v_workers k where k.is_alive) -- looked at once, and first
+                   and not exists (select from v_workers k where k.is_alive) -- evaluated once, and first
                  limit 1000) w) d
      where d.n > 0
     union all
@@ -287,7 +287,7 @@ create or replace function _doctor_settings()
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  with first_to_accept as ( -- As _faculty_for(), of all work types of a project at once.
+  with first_to_accept as ( -- As in _faculty_for(), for all work types of a project at once.
     select coalesce(c.project, '') as project, t.work_type, min(c.name) as name
       from faculties c
       cross join lateral jsonb_array_elements_text(c.config -> 'accepts') t(work_type)

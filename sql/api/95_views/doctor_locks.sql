@@ -1,4 +1,4 @@
--- Findings of work_ledger_doctor() on what holds the ledger up from outside: who has locked what it waits for; and on erasing that nobody does.
+-- Findings of work_ledger_doctor() about what holds the ledger up from outside: who has locked what it waits for; and about overdue erasure.
 
 create or replace function _doctor_locks()
   returns table (severity text, code text, work_item_id uuid, says text, remedy text)
@@ -17,7 +17,7 @@ as $$
                       and c.relnamespace = quote_ident(_ledger_schema())::regnamespace)
      group by l.pid
   ),
-  -- Who waits behind somebody else in a queue waits for the one before.
+  -- A session that waits behind another one in a queue is blocked by that one.
   blocked(pid, since, by) as (
     select w.pid, w.since, b.pid from waiting w cross join lateral unnest(pg_blocking_pids(w.pid)) as b(pid)
     union

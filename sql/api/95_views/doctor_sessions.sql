@@ -1,5 +1,5 @@
--- Findings of work_ledger_doctor() on what sessions begin with, by the defaults of server, database and role. The runtime sets its own
--- isolation, strings and limits; psql and other programs do not.
+-- Findings of work_ledger_doctor() about session defaults of the server, database and role. The runtime sets its own isolation, strings and limits; psql
+-- and other programs do not.
 
 create or replace function _doctor_sessions()
   returns table (severity text, code text, work_item_id uuid, says text, remedy text)

@@ -1,5 +1,4 @@
--- Findings of work_ledger_doctor() on what slows work, and gets slower by itself: vacuum and what holds it back, indexes,
--- workers that do not listen.
+-- Findings of work_ledger_doctor() about what slows work, and gets worse over time: vacuum and what holds it back, indexes, workers that do not listen.
 
 create or replace function _doctor_speed()
   returns table (severity text, code text, work_item_id uuid, says text, remedy text)

@@ -1,4 +1,4 @@
--- What work_ledger_doctor() finds on tools that are SQL functions of users.
+-- Findings of work_ledger_doctor() about tools that are users' SQL functions.
 
 create or replace function _doctor_tools()
   returns table (severity text, code text, work_item_id uuid, says text, remedy text)

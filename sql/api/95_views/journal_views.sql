@@ -1,5 +1,5 @@
--- The journal: everything that happened to a work item, in order, in the sixteen types of the journal's design. It is a view,
--- because everything except the entries of journal_log() is already stored elsewhere.
+-- The journal: everything that happened to a work item, in order, in the sixteen types of the journal's design. It is a view, because everything
+-- except the entries of journal_log() is already stored elsewhere.
 
 create or replace function _reasoning(p_content json)
   returns text
@@ -15,7 +15,7 @@ $$;
 
 comment on function _reasoning(json) is 'The thinking and text of a response, at most 4,000 characters; null: it has none.';
 
--- In two parts, so that the size of a journal that nothing but people, programs and itself wrote to is counted without planning the other one.
+-- Two views, so that counting a journal that only people and programs wrote to does not plan the other half.
 create or replace view _journal_logged(work_item_id, source_id, entry_type, created_at, rank, content, importance) with (security_invoker = true) as
   select w.id, w.id, 'session_start', w.created_at, 0::numeric,
          jsonb_build_object(
@@ -133,7 +133,7 @@ create or replace view _journal_done(work_item_id, source_id, entry_type, create
            'truncated', char_length(r.said) > 2000 or k.artifact_hash is not null, 'errorMessage', case when k.is_error then left(r.said, 500) end)),
          case when k.is_error then 'high' else 'low' end
     from tool_calls k
-   cross join lateral (select _result_text(k.result) as said offset 0) r -- once
+   cross join lateral (select _result_text(k.result) as said offset 0) r -- evaluated once
    where k.completed_at is not null and k.tool_name <> 'ledger_append'
   union all
   select k.work_item_id, k.id, 'code_generated', k.created_at, 3,
@@ -168,7 +168,7 @@ create or replace view _journal_done(work_item_id, source_id, entry_type, create
          'critical'
     from foci f join work_items w on w.id = f.work_item_id where f.outcome in ('failed', 'crashed')
   union all
-  -- In a recorded session people speak in the conversation itself; their first prompt is the session_start.
+  -- In a recorded session, people's messages are part of the conversation itself; their first prompt is the session_start.
   select t.work_item_id, m.id, 'user_feedback', m.created_at, 10,
          jsonb_build_object('type', 'user_feedback', 'message', _result_text(m.content), 'isInterrupt', false), 'high'
     from turns t join messages m on m.turn_id = t.id

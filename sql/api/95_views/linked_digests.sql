@@ -1,4 +1,4 @@
--- What linked ledgers say: all of them in one statement, or each in one of its own, with a limit of its own.
+-- The digests of linked ledgers: all of them in one statement, or each in its own, with its own time limit.
 
 create or replace function awareness_digest_across(p_work_item_id uuid default null)
   returns text
@@ -13,7 +13,7 @@ declare
   v_is_late boolean := false;
 begin
   for v_name in select name from v_ledger_links order by name loop
-    -- The limit of a statement ends one wait, not two.
+    -- statement_timeout can end only one wait per statement: after that, the remaining ledgers are not asked.
     v_linked := _linked_told(v_name, not v_is_late);
     v_is_late := v_is_late or v_linked.is_late;
     v_digest := v_digest || E'\n\n' || v_linked.says;
@@ -94,7 +94,7 @@ create or replace function _linked_heard(p_name text, p_version text, p_digest t
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  -- Who may only read asks, too, and so does a standby.
+  -- Readers without write privileges may ask as well, and so may a standby; they store nothing.
   if current_setting('transaction_read_only')::boolean or not has_table_privilege('linked_digests', 'insert, update') then
     return;
   end if;
@@ -118,13 +118,13 @@ declare
 begin
   is_silent := false;
   is_late := false;
-  -- Its name is an argument.
+  -- An identifier, so it is formatted into the statement.
   execute format('select l.digest, l.version from %I.%I l', _ledger_schema(), 'linked_' || p_name) into digest, version;
 exception when query_canceled or others then
   get stacked diagnostics v_state = returned_sqlstate, v_says = message_text, v_detail = pg_exception_detail;
   is_late := v_state = '57014';
-  -- Not one that refuses: who may not read there any more is not told what it said before.
-  -- What a server says itself stands behind its severity and two blanks, in every language.
+  -- A ledger that refuses is not silent: a user who may no longer read there must not see its last answer. Errors that a server raises itself contain
+  -- its severity, a colon and two spaces, in every language.
   is_silent := v_state ~ '^(08|57)' and coalesce(v_detail, '') !~ ':  ';
   problem := format('Ledger "%s" is not told of: %s.', p_name, case
     when is_late then 'it did not answer in time'

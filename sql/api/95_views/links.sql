@@ -1,6 +1,6 @@
--- Other ledgers, in this database, in others or on other servers, that a reader may ask about. A link is a foreign table that reads
--- v_awareness there, so that a digest is one query, made there with the rights of the user mapping. That view is all that ledgers of
--- different versions know of each other: its two columns stay as they are.
+-- Other ledgers that a reader may ask: in this database, in others or on other servers. A link is a foreign table that reads v_awareness there, so a
+-- digest is one query, run there with the rights of the user mapping. That view is all that ledgers of different versions know of each other: its two
+-- columns never change.
 
 create or replace view v_awareness with (security_invoker = true) as
   select work_ledger_version() as version, awareness_digest() as digest;
@@ -51,10 +51,10 @@ begin
     perform _raise_invalid(format('role "%s" may not use server "%s"', current_user, p_server),
                            format('grant usage on foreign server %I to %I;', p_server, current_user));
   elsif not exists (select from pg_options_to_table(v_server.srvoptions) where option_name = 'connect_timeout') then
-    -- One that is cut off would hold up every reader for minutes.
+    -- A server that is cut off would hold up every reader for minutes.
     perform _raise_invalid(format('server "%s" has no connect_timeout', p_server), format('alter server %I options (add connect_timeout ''3'');', p_server));
   end if;
-  -- Its name is an argument.
+  -- The name is an identifier, so it is formatted into the statement.
   execute format(
     'create foreign table %I.%I (version text, digest text) server %I options (schema_name %L, table_name %L, updatable %L, truncatable %L)',
     _ledger_schema(), 'linked_' || p_name, p_server, p_schema, 'v_awareness', 'false', 'false');
@@ -78,7 +78,7 @@ begin
   if not exists (select from v_ledger_links where name = p_name) then
     perform _raise_invalid(format('no ledger is linked as "%s"', _one_line(p_name, 60)), 'select * from v_ledger_links');
   end if;
-  -- Its name is an argument.
+  -- The name is an identifier, so it is formatted into the statement.
   execute format('drop foreign table %I.%I', _ledger_schema(), 'linked_' || p_name);
   delete from linked_digests where name = p_name;
 end

@@ -1,4 +1,4 @@
--- Notes of projects, for people: what they say, who wrote what when and why, and who was shown it.
+-- Notes of projects, for people: what they say, who wrote what, when and why, and who was shown it.
 
 create or replace view v_memory_files with (security_invoker = true) as
   select nullif(f.project, '') as project, f.path, f.version, octet_length(v.content) as bytes, f.pinned_at, f.pinned_by,
@@ -62,7 +62,7 @@ as $$
       from memory_versions v
      cross join lateral unnest(_memory_lines(v.content)) as l(content)
      where v.file_id = p_file_id and v.version between p_version - 99 and p_version),
-  -- Versions have no gaps: where a line was in all of them, number and rank have one sum.
+  -- Versions have no gaps, so as long as a line was in every version, version plus rank is constant.
   ranked as (select h.*, row_number() over (partition by h.content order by h.version desc) as nth from had h),
   kept as (select r.content, min(r.version) as since_version from ranked r where r.version + r.nth = p_version + 1 group by r.content)
   select l.n::integer, l.content, k.since_version

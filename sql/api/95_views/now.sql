@@ -1,5 +1,4 @@
--- Views of what goes on at this moment: work under way, the queue and why it waits, slots, workers. Each reads what is under way
--- or waiting, never what is over.
+-- Views of what is happening now: running work, the queue and why it waits, slots, workers. Each reads what is running or waiting, never what has ended.
 
 create or replace function _open_calls_shown(p_turn_id uuid)
   returns jsonb
@@ -22,7 +21,7 @@ $$;
 comment on function _open_calls_shown(uuid) is 'The first ten open calls of a turn: [{id, tool, status, label, started_at, is_approval (it, or a call of its code, waits for approval)}].';
 
 create or replace view v_under_way with (security_invoker = true) as
-  -- The newest turn is looked up where it is selected, and for `doing` only where that hangs on it.
+  -- Subqueries look up the newest turn, so that it is read only if turn_id is selected, and for `doing` only if the result depends on it.
   select w.id as work_item_id, w.root_id, w.depth, w.state,
          case
            when w.state = 'paused' then 'paused'
@@ -75,7 +74,7 @@ create or replace view v_now with (security_invoker = true) as
     cross join lateral _why_waiting(w, t.id) y
     left join lateral _context_window_of(c.config -> 'engage') as x(tokens) on c.config is not null
     cross join lateral _usage_of(array[w.id]) u
-    -- Aggregates of one row, so that the planner leaves the tree out where nobody selects its sums.
+    -- Aggregates that return one row, so that the planner leaves the tree out if nobody selects its sums.
     left join lateral (
       select max(cardinality(i.ids)) as items, max(s.tokens) as tokens, max(s.cost) as cost
         from (select array_agg(o.id) as ids from work_items o where o.root_id = w.root_id) i
@@ -112,8 +111,8 @@ create or replace view v_now_trees with (security_invoker = true) as
          (count(*) filter (where d.doing = 'model'))::integer as model, (count(*) filter (where d.doing = 'tools'))::integer as tools,
          (count(*) filter (where d.doing = 'waits'))::integer as waits, (count(*) filter (where d.doing = 'paused'))::integer as paused,
          (count(*) filter (where d.doing = 'next'))::integer as next, sum(d.calls)::integer as approvals, min(d.started_at) as began_at,
-         _project_now(nullif(d.stored_project, '')) as project, d.stored_project -- a tree is in one
-    -- Calls that wait are joined, not looked for item by item: mostly there are few.
+         _project_now(nullif(d.stored_project, '')) as project, d.stored_project -- a tree is in one project
+    -- Waiting calls are joined, not looked up item by item, since there are usually few.
     from (select u.root_id, u.doing, u.started_at, 1 as items, 0 as calls, u.stored_project from v_under_way u
           union all
           select u.root_id, null, null, 0, 1, u.stored_project from v_approvals a join v_under_way u on u.work_item_id = a.work_item_id) d
@@ -225,7 +224,7 @@ create or replace view v_slots with (security_invoker = true) as
                    join faculties c on c.content_hash = o.faculty_hash and c.project is not distinct from f.project
                   where w.state in ('claimed', 'running') and o.lease_owner is not null and o.faculty = f.name)
                else _slots_used(f) end as used
-      offset 0) s -- counted once, not for each column that says it
+      offset 0) s -- counted once, not for each column that uses it
    where f.is_current;
 comment on view v_slots is 'The slots of each current faculty: slots (max_concurrent; null: no limit), used (without a limit: items that workers drive), free (null: no limit), queued (items that it will pick up). project: the project it belongs to; null: it is the ledger''s.';
 comment on column v_slots.project is 'The project that the faculty belongs to; null: it is the ledger''s.';

@@ -17,7 +17,7 @@ create or replace view v_projects with (security_invoker = true) as
   select n.name as project, coalesce(n.earlier_names, '{}') as earlier_names, p.claims, i.items, i.open_items, i.changed_at
     from named n
     left join projects p on p.name = n.name
-    -- An aggregate of one row, so that the planner leaves it out where only names are asked for.
+    -- An aggregate that returns one row, so that the planner leaves it out if only names are selected.
     left join lateral (
      select count(*) as items, count(*) filter (where w.resolved_at is null) as open_items,
             max(coalesce(w.resolved_at, w.started_at, w.created_at)) as changed_at

@@ -6,9 +6,9 @@ create or replace view threads with (security_invoker = true) as
          t.work_item_id, t.status, t.started_at,
          not exists (select from turns n where n.parent_turn_id = t.id) as is_leaf
     from turns t
-    left join foci f on f.id = t.focus_id and f.work_item_id = t.work_item_id -- as it always is: the foci of one item are found by the item
+    left join foci f on f.id = t.focus_id and f.work_item_id = t.work_item_id -- always true, but lets foci be found by their item
     left join sessions h on h.label = f.session_label
-    -- Each move of a head is in session_history.
+    -- session_history has each move of a head.
     left join lateral (
       select s.persona_id from session_history m join sessions s on s.label = m.session_label
        where f.id is null and m.turn_id = t.id and s.head_turn_id = t.id

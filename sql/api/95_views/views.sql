@@ -1,4 +1,4 @@
--- Views for people: common questions about the ledger.
+-- Views for people that answer common questions about the ledger.
 
 create or replace view v_streaming with (security_invoker = true) as
   select t.work_item_id, a.turn_id, a.iteration, a.thinking, a.said, a.updated_at
@@ -150,7 +150,7 @@ create or replace view v_usage with (security_invoker = true) as
   select work_item_id, count(*) as turns, sum(call_count) as model_calls, sum(input_tokens) as input_tokens,
          sum(cached_input_tokens) as cached_input_tokens, sum(cache_write_tokens) as cache_write_tokens,
          sum(output_tokens) as output_tokens, sum(total_tokens) as total_tokens,
-         (select u.cost from _usage_of(array[t.work_item_id]) u) as cost -- not of each turn: there may be thousands
+         (select u.cost from _usage_of(array[t.work_item_id]) u) as cost -- computed once, not for each turn, of which there may be thousands
     from turns t
    group by work_item_id;
 comment on view v_usage is 'Turns, model calls, tokens and cost (at the prices of model_price_save()) of each work item.';
@@ -167,7 +167,7 @@ create or replace view v_awareness_shown with (security_invoker = true) as
     from (select a.*, f.work_item_id as reader_id, f.attempt, f.faculty
             from foci f join awareness_shown a on a.focus_id = f.id
           union all
-          -- Sessions of other programs. Each half is read by the reader that is asked for.
+          -- Sessions of other programs. Each half can be filtered by reader_id.
           select a.*, a.focus_id, null, null
             from awareness_shown a where a.turn_id is null) a
     left join turns t on t.id = a.turn_id

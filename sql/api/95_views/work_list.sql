@@ -1,7 +1,6 @@
--- What there is: work items, and the faculties, tools and models that they are worked on with. A row for each, to be filtered and sorted;
--- what a query does not select costs nothing.
+-- Work items, and the faculties, tools and models used for them. One row each, to be filtered and sorted; columns that a query does not select cost nothing.
 
--- Functions, and stable: with the clock in its columns the view could not be merged into a query, and would be read whole, every column, for the
+-- Stable functions hide the clock: with it in its columns, the view could not be merged into a query and would compute all its rows and columns, even for the
 -- newest twenty.
 create or replace function _why_queued(p_work_item_id uuid)
   returns text

@@ -1,4 +1,4 @@
--- What happened in a work item: what its agent was told, said, called and entered, its attempts, and how it ended. Asked about one item, each view reads
+-- The history of a work item: what its agent was told, said, called and entered, its attempts, and how it ended. Filtered by an item, each view reads only
 -- what belongs to it.
 
 create or replace view v_attempts with (security_invoker = true) as
@@ -18,7 +18,7 @@ create or replace view v_turns with (security_invoker = true) as
          (select jsonb_agg(jsonb_build_object('tool', k.tool_name, 'status', k.status) order by k.ordinal)
             from tool_calls k where k.turn_id = t.id and k.parent_call_id is null) as calls
     from turns t
-    left join foci f on f.id = t.focus_id and f.work_item_id = t.work_item_id -- as it always is: the foci of one item are found by the item
+    left join foci f on f.id = t.focus_id and f.work_item_id = t.work_item_id -- always true, but lets foci be found by their item
     left join turn_sizes z on z.turn_id = t.id;
 comment on view v_turns is 'Each turn: one request to a model, what it cost, and what was said and called.';
 comment on column v_turns.attempt is 'The attempt that it belongs to; null: none, because it was recorded or imported.';
@@ -83,7 +83,7 @@ create or replace view v_work_log with (security_invoker = true) as
          null::double precision as seconds, null as error
     from v_told d
     join work_items w on w.id = d.work_item_id
-   where d.inbox_id is null or d.inbox_id is distinct from w.continued_with -- which stands where it goes on
+   where d.inbox_id is null or d.inbox_id is distinct from w.continued_with -- that message is shown where the item continues
   union all
   select t.work_item_id, t.completed_at, 0, 0, 'said', t.iteration, null, x.text, null, null, null
     from turns t
@@ -98,10 +98,10 @@ create or replace view v_work_log with (security_invoker = true) as
   union all
   select l.work_item_id, l.created_at, 2, l.seq, 'entry', null, l.entry_type, l.content, null, null, null
     from work_ledger l
-   -- What it had from the item before is in the story of that.
+   -- Entries inherited from the previous item are in that item's log.
    where not l.is_inherited or not exists (select from work_items w where w.id = l.work_item_id and w.continues_id is not null)
   union all
-  -- How the last one ended is how the item did.
+  -- The last attempt ended the way the item did.
   select f.work_item_id, f.ended_at, 3, f.attempt, 'attempt', f.iteration, f.faculty, format('attempt %s', f.attempt), f.outcome,
          extract(epoch from f.ended_at - f.created_at)::double precision, f.error ->> 'message'
     from foci f

@@ -1,5 +1,5 @@
--- A work item as the conversation that it was, oldest first: what it was told, what it said, each call with what came of it, what it recorded, and
--- what happened to it on the way. Everything of a turn stands at the time of its answer, so that a window of time holds whole turns.
+-- A work item as the conversation that it was, oldest first: what it was told, what it said, each call with its result, what it recorded, and what
+-- happened to it on the way. Everything in a turn has the time of its answer, so that a window of time contains whole turns.
 
 create or replace function _thought_in(p_content json)
   returns text
@@ -96,7 +96,7 @@ create or replace view v_work_run with (security_invoker = true) as
              jsonb_strip_nulls(jsonb_build_object('attempt', f.attempt, 'session', f.session_label, 'after_attempt', b.attempt, 'class', b.error ->> 'class'))
         from foci f left join foci b on b.work_item_id = f.work_item_id and b.attempt = f.attempt - 1
       union all
-      -- What its request was the first to leave out. A compaction says so itself.
+      -- The blocks that this turn's request was the first to leave out. A compaction has its own row.
       select t.work_item_id, 'cut', t.id, t.completed_at, t.depth, 2, 0, t.id, null, 'elision', null, 'cut', null, null,
              jsonb_build_object(
                'elision', e.id, 'first_block', e.first_block, 'last_block', e.last_block, 'tokens_elided', e.tokens_elided, 'stub_tokens', e.stub_tokens)
@@ -113,8 +113,8 @@ create or replace view v_work_run with (security_invoker = true) as
         from turns t join compactions c on c.turn_id = t.id
        where t.completed_at is not null
       union all
-      -- The first message of a conversation is the task; of a recorded one what a person said first is, too, whatever its program put before.
-      -- What waited in the inbox has a row of its own, when it was said.
+      -- The first message of a conversation is the task; in a recorded one it is what a person said first, whatever the program put before it. Messages
+      -- from the inbox have their own rows, at the time when they were said.
       select t.work_item_id, case when s.is_person then 'person' else 'told' end, m.id, t.completed_at, t.depth, 3, m.sequence,
              t.id, null, s.kind, null, case when s.is_person then 'person' when s.kind = 'child_result' then 'child' end,
              _result_text(m.content), null,
@@ -146,7 +146,7 @@ create or replace view v_work_run with (security_invoker = true) as
         from turns t join messages m on m.turn_id = t.id and m.role = 'assistant'
        where t.completed_at is not null and t.turn_type = 'normal' and (_said_in(m.content) is not null or _thought_in(m.content) is not null)
       union all
-      -- A call of code stands behind the call that ran the code.
+      -- A call made by code comes after the call that ran the code.
       select t.work_item_id, 'call', k.id, t.completed_at, t.depth, 6,
              coalesce((select o.ordinal from tool_calls o where o.id = k.parent_call_id), k.ordinal) * 10000
                + case when k.parent_call_id is null then 0 else 1 + least(k.ordinal, 9998) end,
@@ -232,7 +232,7 @@ declare
   v_is_back boolean := p_before is not null;
   v_query text := lower(nullif(p_query, ''));
   v_edge record := _run_place(coalesce(p_before, p_after), v_is_back);
-  v_other timestamptz; -- where the window ends that is read
+  v_other timestamptz; -- the other end of the window that is read
   v_window integer := greatest(p_limit / 4, 1); -- a turn has a handful of blocks
   v_read integer := 0;
   v_rows integer;
@@ -266,7 +266,7 @@ begin
     v_left := v_left - v_rows;
     v_read := v_read + v_window;
     exit when v_left = 0 or not isfinite(v_other);
-    -- All at that time is read; of a window that went back, what is just before it comes next.
+    -- Everything at that time has been read; going back, what is just before it comes next.
     v_edge := _run_place(_run_position(v_other, case when v_is_back then -2 else 2147483647 end, case when v_is_back then 0 else 1000 end, 0, ''), v_is_back);
     if v_read >= 2000 then
       "position" := _run_position(v_edge.at, v_edge.place, v_edge.rank, v_edge.ordinal, v_edge.block_id);

@@ -1,5 +1,5 @@
--- Functions that need a JavaScript engine in the database. Until one is installed, the functions named _js_ are stand-ins that
--- say how to get them; "work-ledger install --javascript" replaces them (plv8/build.ts makes their bodies). Nothing else depends on them.
+-- Functions that need a JavaScript engine in the database. Until one is installed, the functions named _js_ are stand-ins that say how to get them;
+-- "work-ledger install --javascript" replaces them (plv8/build.ts generates their bodies). Nothing else depends on them.
 
 create or replace function _no_javascript(p_function text)
   returns jsonb
@@ -26,7 +26,7 @@ begin
       ('json_schema_errors', 'p_schema text, p_value text', 'text, text'), ('markdown_codeblocks', 'p_text text', 'text'),
       ('markdown_file_references', 'p_text text', 'text'), ('recorded_runs_parse', 'p_content text', 'text')) f(name, takes, types)
   loop
-    -- Functions already replaced stay.
+    -- Leave functions that were already replaced.
     if not exists (
       select from pg_proc p join pg_language l on l.oid = p.prolang
        where p.oid = to_regprocedure(format('_js_%s(%s)', v_function.name, v_function.types)) and l.lanname in ('pljs', 'plv8')) then

@@ -1,4 +1,4 @@
--- Comments of the columns of views that show a table's column of the same name: what is said of it there holds here.
+-- Comments on columns of views that show a table's column of the same name: copied from the table.
 
 do $do$
 declare
@@ -19,7 +19,7 @@ begin
        group by v.oid, a.attname
       having count(distinct o.attrelid) = 1 and min(s.says) is not null
     loop
-      -- A comment takes no parameters.
+      -- COMMENT takes no parameters.
       execute format('comment on column %s.%I is %L', v_column.relation, v_column.name, v_column.says);
       v_found := true;
     end loop;

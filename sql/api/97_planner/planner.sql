@@ -1,6 +1,6 @@
--- Functions whose queries go from row to row by indexes, whatever the planner takes for cheaper: see "Plans" in sql/README.md.
--- The settings hold for a function and all that it calls. A new function that walks turns, calls or items gets a place here. JIT is off with
--- them: up to PostgreSQL 17 what is switched off looks dear, and would be compiled at each call.
+-- Functions whose queries must go from row to row by index, whatever the planner thinks is cheaper: see "Plans" in sql/README.md. The settings apply to
+-- a function and everything it calls. Add each new function that walks turns, calls or items here. JIT is off as well: up to PostgreSQL 17, disabled plan
+-- types make a query look expensive, so it would be compiled at each call.
 
 do $do$
 declare
@@ -45,20 +45,20 @@ begin
 
           _open_calls_shown
         $$),
-        -- What an iteration runs is planned once and too short to be compiled.
+        -- What an iteration runs is planned once, and too short to be worth compiling.
         ('{jit}', 'iteration_step iteration_begin iteration_finish turn_record'),
         ('{enable_seqscan, jit}', 'ledger_append ledger_append_batch _complete_entry _import_turns'),
-        -- An index gives the order, too: the query ends at its limit. Sessions that are silent are sorted, which looks dear: not to be compiled.
+        -- An index gives the order, so the query ends at its limit. Silent sessions are sorted, which looks expensive but must not be compiled.
         ('{enable_seqscan, enable_sort, jit}', '_retention_due'),
         ('{enable_seqscan, enable_hashjoin, enable_mergejoin, enable_sort, jit}', '_call_entry'),
         ('{enable_seqscan, enable_bitmapscan, enable_hashjoin, enable_mergejoin, enable_material, jit}', '_awareness_entries')
       ) as l(off, names)
      cross join regexp_split_to_table(btrim(l.names, E' \n'), '\s+') as f(name)
       left join pg_proc p on p.proname = f.name and p.pronamespace = quote_ident(_ledger_schema())::regnamespace
-     -- Those that are installed now: an installer removes what has the name of one and is older.
+     -- Only functions installed now: the installer later removes older ones of the same name.
      where p.oid is null or p.xmin = pg_current_xact_id()::xid
   loop
-    execute v_alter; -- of a name that no function has it says so
+    execute v_alter; -- raises an error if no function has the name
   end loop;
 end
 $do$;

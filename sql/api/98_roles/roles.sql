@@ -1,4 +1,4 @@
--- Database roles: the ledger's owner alone writes its tables, and everybody else calls functions that run as the owner.
+-- Database roles: only the ledger's owner writes to its tables, and everybody else calls functions that run as the owner.
 
 create or replace function _role_kinds()
   returns table (kind text, inherits text[], says text)
@@ -86,7 +86,7 @@ begin
   perform _roles_own(current_user), _roles_definer(false);
   delete from ledger_roles;
   foreach v_role in array v_roles loop
-    perform _role_join(v_role); -- it may have been by way of a role that is gone now
+    perform _role_join(v_role); -- membership may have come through a role that is gone now
     execute format('drop owned by %I', v_role);
     begin
       execute format('drop role %I', v_role);

@@ -1,5 +1,5 @@
--- What the roles may do: read, and call functions that write as the owner; nobody has anything else. The last file: its last statement closes
--- the functions of all of them.
+-- Privileges of the roles: they may read, and call functions that write as the owner; nobody else may do anything. This is the last file: at its end it
+-- revokes public access to all functions.
 
 create or replace function _roles_apply()
   returns void
@@ -26,7 +26,7 @@ begin
     select format('revoke all on people from %I', _role('reader'))
     union all
     select format('grant %I to %I', _role(i.inherits), _role(k.kind)) from _role_kinds() k cross join lateral unnest(k.inherits) as i(inherits)
-     -- Kinds that a later version has are there when work_roles_create() is called again.
+     -- Kinds added by a later version exist once work_roles_create() is called again.
      where _role(k.kind) is not null and _role(i.inherits) is not null
     union all
     select format('grant execute on function %s to %s', p.oid::regprocedure, (select string_agg(quote_ident(_role(k)), ', ') from unnest(g.kinds) k))
@@ -73,7 +73,7 @@ begin
   if v_tools is null then
     return;
   end if;
-  -- Who gets a function must be able to make one, for a moment.
+  -- The new owner of a function needs the privilege to create one, for a moment.
   execute format('grant create on schema %I to %I', v_schema, v_tools);
   execute format('alter function %s owner to %I', '_tool_run(text, text, jsonb)'::regprocedure, v_tools);
   execute format('revoke create on schema %I from %I', v_schema, v_tools);
@@ -112,8 +112,8 @@ begin
   execute format('grant all on all tables in schema graphile_worker to %I', p_role);
   execute format('grant all on all sequences in schema graphile_worker to %I', p_role);
   execute format('grant execute on all functions in schema graphile_worker to %I', p_role);
-  -- graphile-worker's tables have row-level security without a policy: only their owner has access.
-  -- A role that was renamed has kept the policy of its former name.
+  -- graphile-worker's tables have row-level security without a policy, so only their owner has access. A renamed role has kept the policy of its
+  -- former name.
   for v_table, v_is_there in
     select c.oid, y.oid is not null
       from pg_class c
@@ -139,7 +139,7 @@ as $$
     join pg_language l on l.oid = p.prolang
     left join _public_functions() f on f.name = p.proname
    where p.pronamespace = quote_ident(_ledger_schema())::regnamespace and f.roles is distinct from '{}'
-     -- What views and reading functions are made of reads with the reader's privileges; JavaScript is not for readers.
+     -- Functions that views and reading functions use run with the reader's privileges; JavaScript is not for readers.
      and (f.name is not null or p.provolatile <> 'v' and l.lanname in ('sql', 'plpgsql', 'internal', 'c') or p.proname in ('_now', '_works_for_all'));
 $$;
 
@@ -161,14 +161,14 @@ begin
       from pg_class c
      where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and c.relkind in ('r', 'v', 'S', 'c', 'f')
        and c.relowner <> quote_ident(p_role)::regrole
-       -- The sequence of an identity column follows its table.
+       -- An identity column's sequence follows its table.
        and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'i' and c.relkind = 'S')
     union all
     select format('alter domain %s owner to %I', t.oid::regtype, p_role)
       from pg_type t
      where t.typnamespace = quote_ident(_ledger_schema())::regnamespace and t.typtype = 'd' and t.typowner <> quote_ident(p_role)::regrole
     union all
-    -- Also procedures and aggregates that users keep here.
+    -- Includes procedures and aggregates that users keep here.
     select format('alter routine %s owner to %I', p.oid::regprocedure, p_role)
       from pg_proc p where p.pronamespace = quote_ident(_ledger_schema())::regnamespace and p.proowner <> quote_ident(p_role)::regrole
   loop
