@@ -19,7 +19,7 @@ export const within =
   (least: number, most: number) =>
   (text: string): number => {
     const n = integer(text);
-    if (n < least || n > most) throw new InvalidArgumentError(`It is ${least} to ${most}.`);
+    if (n < least || n > most) throw new InvalidArgumentError(`It must be ${least} to ${most}.`);
     return n;
   };
 
