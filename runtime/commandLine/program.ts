@@ -9,25 +9,20 @@ import { io } from '../commands/io.ts';
 import { print } from '../commands/output.ts';
 import { workspaceRoots } from '../workspaceRoots.ts';
 
-export function integer(text: string): number {
-  if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('Not a whole number.');
-  return Number(text);
-}
-
 /** A parser for whole numbers from `least` to `most`. */
 export const within =
   (least: number, most: number) =>
   (text: string): number => {
-    const n = integer(text);
+    if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('Not a whole number.');
+    const n = Number(text);
     if (n < least || n > most) throw new InvalidArgumentError(`It must be ${least} to ${most}.`);
     return n;
   };
 
-export function port(text: string): number {
-  const n = integer(text);
-  if (n < 0 || n > 65_535) throw new InvalidArgumentError('A port is 0 to 65535.');
-  return n;
-}
+/** A parser for what is an integer in the database. */
+export const integer = within(-2_147_483_648, 2_147_483_647);
+
+export const port = within(0, 65_535);
 
 /** Options that nearly every command has; help lists a command's own options before them. */
 const commonOptions = new Set(['json', 'databaseUrl', 'listenUrl', 'readUrl', 'schema']);

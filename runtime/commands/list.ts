@@ -27,7 +27,7 @@ export const list = (options: ListOptions): Promise<number> => {
       const text =
         items.length > 0
           ? table(items, process.stdout.isTTY ? process.stdout.columns : Infinity).join('\n')
-          : `no work items${project === null ? '' : ` in ${visible(project)}`}${wanted ? ' in this state' : ' yet: work-ledger submit "…" --type TYPE'}`;
+          : `no work items${project === null ? '' : project === '' ? ' without a project' : ` in ${visible(project)}`}${wanted ? ' in this state' : ' yet: work-ledger submit "…" --type TYPE'}`;
       const seen = options.json ? JSON.stringify(items.map((item) => ({ ...item, age_seconds: 0 }))) : text;
       if (seen === before) return seen;
       if (options.watch && process.stdout.isTTY && !options.json) process.stdout.write('\u001b[H\u001b[2J');

@@ -83,6 +83,7 @@ test('list has a header, children below their parents, filters and a limit; ps i
   expect(JSON.parse((await cli('ps', '--state', 'queued,running', '--limit', '1', '--json')).stdout)).toMatchObject([
     { id: child, parent_id: parent },
   ]);
+  expect((await cli('list', '--project', '', '--state', 'dead')).stdout).toBe('no work items without a project in this state\n');
   const states = await database.query<{ state: string }>('select state from ledger._work_states()');
   expect(await cli('list', '--state', 'ready')).toMatchObject({
     code: 2,
@@ -284,8 +285,9 @@ test('what goes wrong is said in one line, with what to do', async () => {
     [{}, ['zz', '--help'], /^error: unknown command 'zz' \(work-ledger --help\)\n$/],
     [{}, ['lst'], /^error: unknown command 'lst' \(Did you mean list\?\) \(work-ledger --help\)\n$/],
     [{}, ['work', '--lease-seconds', '0'], /^error: .*It must be 1 to 86400\. \(work-ledger work --help\)\n$/],
+    [{}, ['submit', 'x', '--priority', '2147483648'], /^error: .*It must be -2147483648 to 2147483647\. \(work-ledger submit --help\)\n$/],
     [{}, ['run', 'x', '--concurrency', '0'], /^error: .*It must be 1 to 10000\. \(work-ledger run --help\)\n$/],
-    [{}, ['console', '--port', '70000'], /^error: .*A port is 0 to 65535\. \(work-ledger console --help\)\n$/],
+    [{}, ['console', '--port', '70000'], /^error: .*It must be 0 to 65535\. \(work-ledger console --help\)\n$/],
     [{}, ['console', '--port', '0', '--host', '192.0.2.1'], /^error: this machine has no address 192\.0\.2\.1: .*\n$/],
     [{}, ['person', 'add', ''], /^error: "" cannot be the name of a person \(WL002\)\. At most 100 characters .*\n$/],
     [{}, ['digest', nothing], /^error: there is no work item .* \(WL001\)\. "work-ledger list" shows .*\n$/],

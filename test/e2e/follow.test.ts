@@ -340,6 +340,15 @@ describe('a process that follows', () => {
     expect(both.flatMap(({ events }) => events.filter(({ event }) => event === 'problem'))).toEqual([]);
   });
 
+  test('warns of a folder that was named and does not exist, and reads it once it does', async () => {
+    const named = join(home, 'later');
+    const { log } = await follow([named]);
+    expect(log()).toContain(`warning: ${named} does not exist yet\n`);
+    const id = newId();
+    await writeFile(await place('later/S.jsonl'), text(session(id, 1)));
+    await until(async () => (await turnsOf(`claude-code:${id}`)) === 1);
+  });
+
   test('waits for a ledger that is away, and goes on where it was', async () => {
     const [id, file] = [newId(), await place('.claude/projects/-work/S.jsonl')];
     await writeFile(file, text(session(id, 1)));
