@@ -100,7 +100,7 @@ function roles(held: Promise<void>, isToPause: (description: string) => Promise<
     afterEvent: (count) => (count >= 6 ? held : undefined),
   });
   const plan =
-    '1. Read the import and its queries 2. Explain the slowest 3. Measure with more writers 4. Change one thing 5. Prove it on the copy';
+    '1. Read the import and its queries\n2. Explain the slowest\n3. Measure with more writers\n4. Change one thing\n5. Prove it on the copy';
   const lead = ({ exchange, children, results }: Seen): ScriptedReply =>
     [
       say('I begin with the import itself.', note('plan', plan), read('src/import.js')),
@@ -138,7 +138,7 @@ function roles(held: Promise<void>, isToPause: (description: string) => Promise<
         'Three parts go to colleagues; I wait for what they find.',
         note(
           'plan',
-          '1. [x] Read the import 2. [x] Explain the slowest 3. Measure with more writers (delegated) 4. [x] Change one thing 5. Prove it on the copy',
+          '1. [x] Read the import\n2. [x] Explain the slowest\n3. Measure with more writers (delegated)\n4. [x] Change one thing\n5. Prove it on the copy',
         ),
       ),
       calls(awaits(children, 3000)),
