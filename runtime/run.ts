@@ -25,7 +25,7 @@ import { registerTools } from './worker/registerTools.ts';
 import { hooksByName, withHooks } from './tools/hook.ts';
 import type { Hook } from './tools/hook.ts';
 import type { Tool } from './tools/tool.ts';
-import { openWorker } from './worker/worker.ts';
+import { checkOptions, openWorker } from './worker/worker.ts';
 import type { WorkerOptions } from './worker/worker.ts';
 
 export type RunOptions = {
@@ -157,7 +157,17 @@ async function begunAt(options: RunOptions, over: AbortController, at: { url: st
   try {
     await registerTools(tools, db);
     const faculty = resume === undefined && continues === undefined ? await facultyOf(db, options, workspace) : null;
-    const model = options.modelClient ?? modelClient(await db.facultyNeeds());
+    const worker = {
+      ...place,
+      model: options.modelClient ?? modelClient(await db.facultyNeeds()),
+      tools,
+      hooks,
+      ...(workspace !== undefined && { ownDirectories: [workspace] }),
+      ...(options.modelClient && { facultyModels: false }),
+      ...(log && { log }),
+      ...(options.graceSeconds !== undefined && { graceSeconds: options.graceSeconds }),
+    };
+    checkOptions(worker); // before there is an item
     const keeper = randomUUID();
     const item =
       continues !== undefined
@@ -183,16 +193,6 @@ async function begunAt(options: RunOptions, over: AbortController, at: { url: st
       await db.workCancel(item.id, 'no faculty accepts it');
       throw new UsageError(`nothing will take it: ${why ?? `there is no faculty "${faculty}"`}`);
     }
-    const worker = {
-      ...place,
-      model,
-      tools,
-      hooks,
-      ...(workspace !== undefined && { ownDirectories: [workspace] }),
-      ...(options.modelClient && { facultyModels: false }),
-      ...(log && { log }),
-      ...(options.graceSeconds !== undefined && { graceSeconds: options.graceSeconds }),
-    };
     return { place, item, ended: endOf(db, item, keeper, worker, signal, over) };
   } catch (error) {
     await db.close();

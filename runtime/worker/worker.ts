@@ -119,7 +119,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 /** The same for commands, which report a UsageError to the person as such. */
 export async function openWorker(options: WorkerOptions): Promise<Worker> {
   checkAddress(options.url);
-  checkNumbers(options);
+  checkOptions(options);
   const { url, schema, log = pino({ level: 'warn' }, logDestination()), treeId = null } = options;
   const leaseSeconds = options.leaseSeconds ?? 30;
   const concurrency = options.concurrency ?? 4;
@@ -260,8 +260,18 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   };
 }
 
-/** Throws UsageError. Leases of 0 seconds would end as they begin, and timers treat a value that is not a number as 1 ms. */
-function checkNumbers({ concurrency, leaseSeconds, graceSeconds }: WorkerOptions): void {
+/**
+ * Throws UsageError if no worker works with these. Leases of 0 seconds would end as they begin, timers treat a value that is not a number as
+ * 1 ms, and each item would fail with a model that cannot be called.
+ */
+export function checkOptions({
+  model,
+  concurrency,
+  leaseSeconds,
+  graceSeconds,
+}: Pick<WorkerOptions, 'model' | 'concurrency' | 'leaseSeconds' | 'graceSeconds'>): void {
+  if (typeof (model as Partial<ModelClient> | undefined)?.call !== 'function')
+    throw new UsageError('the model must be a client from createModelClient() or modelFromAiSdk(), or have a call() like theirs');
   const check = (name: string, given: number | undefined, least: number, most: number, isRight: (n: unknown) => boolean): void => {
     if (given !== undefined && !(isRight(given) && given >= least && given <= most))
       throw new UsageError(`${name} is a number from ${least} to ${most}, not ${String(given)}`);

@@ -223,12 +223,15 @@ test('what cannot begin says why, to whoever asks, and rejects nothing that nobo
       ['WL001', { continues: randomUUID(), task: 'x' }],
       ['22P02', { resume: 'nope' }],
       ['WL002', { task: 'x', databaseUrl: 'nowhere' }],
+      ['WL002', { task: 'Never begun', graceSeconds: -1 }],
+      ['WL002', { task: 'Never begun', modelClient: {} as ModelClient }],
     ];
     for (const [code, options] of codes) {
       const said: unknown = await run({ ...here(), modelClient, ...options }).result.catch((error: unknown) => error);
       expect([options, said]).toEqual([options, expect.any(LedgerError)]);
       expect(said).toMatchObject({ code, hint: expect.stringMatching(/\w/) });
     }
+    expect(await database.query(`select from ledger.work_items where description = 'Never begun'`)).toEqual([]);
     await expect(run({ task: 'x', modelClient, databaseUrl: 'postgresql://127.0.0.1:1/x' }).id).rejects.toBeInstanceOf(NoConnection);
     await expect(run({ ...here(), task: 'x', modelClient, signal: AbortSignal.abort(new Error('too late')) }).result).rejects.toThrow(
       'too late',

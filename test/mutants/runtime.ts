@@ -3316,10 +3316,18 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a worker of a program is told any number',
     file: 'runtime/worker/worker.ts',
-    from: 'checkNumbers(options);',
+    from: 'checkOptions(options);',
     to: '',
     test: 'test/runtime/worker/startWorker.test.ts',
     title: 'numbers with which none works',
+  },
+  {
+    name: 'a run submits its task before its options are checked',
+    file: 'runtime/run.ts',
+    from: 'checkOptions(worker);',
+    to: '',
+    test: 'test/e2e/run.test.ts',
+    title: 'what cannot begin says why',
   },
   {
     name: 'a worker waits for what is no address',

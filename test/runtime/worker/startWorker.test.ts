@@ -46,6 +46,10 @@ test('half an item, and more than a worker drives', async () => {
   expect(await refused({ concurrency: 20_000 })).toBe('WL002');
 });
 
+test('a model that cannot be called', async () => {
+  expect(await refused({ model: {} as WorkerOptions['model'] })).toBe('WL002');
+});
+
 test.for(['', 'nonsense', 'localhost:5432/shop'])('what is no address is not waited for: %j', async (url) => {
   expect(await refused({ url })).toBe('WL002');
 });
