@@ -63,19 +63,26 @@ function sayUnderWay(now: UnderWay): void {
   if (now.approvals > 0) note(`${now.approvals} ${now.approvals === 1 ? 'call waits' : 'calls wait'} for approval: work-ledger approve`);
 }
 
-/** A header and a line for each item; `width`: that of the terminal. */
+/** A terminal from this width on has room for whole ids next to the work. */
+const ROOM_FOR_IDS = 110;
+
+/** A header and a line for each item; `width`: that of the terminal. On a narrow one an id is its last six characters, as commands accept it. */
 export function table(items: readonly ListedItem[], width: number): string[] {
+  const idOf = ({ id }: ListedItem): string => (width < ROOM_FOR_IDS ? id.slice(-6) : id);
+  const ids = width < ROOM_FOR_IDS ? 6 : 36;
   const facultyOf = (item: ListedItem): string => cut(visible(item.faculty ?? '–'), 16);
   const room = Math.max(7, ...items.map((item) => facultyOf(item).length));
   const line = (id: string, age: string, state: string, faculty: string): string =>
-    `${id.padEnd(36)}  ${age.padStart(4)}  ${state}  ${faculty.padEnd(room)}  `;
-  const left = Math.max(12, width - (36 + 2 + 4 + 2 + 9 + 2 + room + 2));
+    `${id.padEnd(ids)}  ${age.padStart(4)}  ${state}  ${faculty.padEnd(room)}  `;
+  const left = Math.max(12, width - (ids + 2 + 4 + 2 + 9 + 2 + room + 2));
   return [
     paint('dim', `${line('ID', 'AGE', 'STATE'.padEnd(9), 'FACULTY')}WORK`),
     ...inTrees(items).map(({ item, depth }) => {
       const why = item.why ?? item.state_reason;
       const what = `${'  '.repeat(Math.max(0, depth - 1))}${depth > 0 ? '└ ' : ''}${visible(item.description).split('\n')[0]}${why === null ? '' : ` (${visible(why).replaceAll('\n', ' ')})`}`;
-      return line(item.id, span(item.age_seconds), paint(stateColor(item.state), item.state.padEnd(9)), facultyOf(item)) + cut(what, left);
+      return (
+        line(idOf(item), span(item.age_seconds), paint(stateColor(item.state), item.state.padEnd(9)), facultyOf(item)) + cut(what, left)
+      );
     }),
   ];
 }

@@ -1,0 +1,32 @@
+// The table of `work-ledger list` in terminals of several widths.
+
+import { stripVTControlCharacters } from 'node:util';
+
+import { expect, test } from 'vitest';
+
+import { table } from '../../../runtime/commands/list.ts';
+import type { ListedItem } from '../../../runtime/ledger/overview.ts';
+
+const id = '01a222cd-97c7-715e-a67a-9870bef29622';
+const item = {
+  id,
+  parent_id: null,
+  description: 'Find why the nightly import takes five hours',
+  state: 'running',
+  state_reason: null,
+  why: null,
+  faculty: 'engineer',
+  age_seconds: 5,
+} as ListedItem;
+
+test.for([
+  [60, 'f29622', false],
+  [80, 'f29622', true],
+  [140, id, true],
+  [Infinity, id, true],
+] as const)('with %d columns an item fits in its line, by an id that commands accept', ([width, shown, isWhole]) => {
+  const lines = table([item], width).map((line) => stripVTControlCharacters(line));
+  expect(lines[1]?.split(' ')[0]).toBe(shown);
+  expect(lines.every((line) => line.length <= width)).toBe(true);
+  expect(lines[1]?.endsWith(item.description)).toBe(isWhole);
+});
