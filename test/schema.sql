@@ -3524,15 +3524,15 @@ create function _ability_call(p_ability abilities, p_input jsonb, p_is_data bool
 create function _ability_call_key() returns text
   sql stable parallel safe; -- body d41d8cd9, comment 037f10cd
 create function _ability_check(p_ability abilities, p_work_item_id uuid, p_lease uuid) returns void
-  plpgsql volatile; -- body df16a786, comment b4288d59
+  plpgsql volatile; -- body 23a1024c, comment b4288d59
 create function _ability_check_child_work(p_input jsonb) returns text
   sql volatile; -- body bd8ceda7, comment 94cb8d31
 create function _ability_checkpoint_create(p_input jsonb) returns text
   sql volatile; -- body 6619109e, comment 1063ce42
 create function _ability_claim(p_input jsonb) returns text
-  plpgsql volatile; -- body 6c4a3d4e, comment 8f1cf879
+  plpgsql volatile; -- body 20402dca, comment 8f1cf879
 create function _ability_claim_release(p_input jsonb) returns text
-  sql volatile; -- body 58d53c1d, comment 79582c2a
+  sql volatile; -- body acc6e305, comment 79582c2a
 create function _ability_doubts(p_function regprocedure) returns TABLE(says text, remedy text)
   sql stable; -- body d7f6f151, comment d880a685
 create function _ability_function(p_function regprocedure) returns text
@@ -3546,13 +3546,13 @@ create function _ability_ledger_search(p_input jsonb) returns text
 create function _ability_memory(p_input jsonb) returns text
   sql volatile; -- body 41499f61, comment 7cc0f734
 create function _ability_notify_me(p_input jsonb) returns text
-  plpgsql volatile; -- body f6506ba5, comment 3a027005
+  plpgsql volatile; -- body ff015b2d, comment 3a027005
 create function _ability_path(p_schemas name[]) returns name[]
   sql stable; -- body dfc4702e, comment f4a6a88e
 create function _ability_recall_block(p_input jsonb) returns text
   sql volatile; -- body 4128b9ae, comment 26049f82
 create function _ability_reply(p_input jsonb) returns text
-  plpgsql volatile; -- body d716d926, comment 5d7a90fb
+  plpgsql volatile; -- body 78df7aae, comment 5d7a90fb
 create function _ability_resumption_context(p_input jsonb) returns text
   sql volatile; -- body 1b37be5a, comment 07e30aee
 create function _ability_spawn_child_work(p_input jsonb) returns text
@@ -3564,7 +3564,7 @@ create function _ability_tell_agent(p_input jsonb) returns text
 create function _ability_wait_for(p_input jsonb) returns text
   plpgsql volatile; -- body b729f347, comment 73923e2f
 create function _ability_work_complete(p_input jsonb) returns text
-  plpgsql volatile; -- body a773b01b, comment cdab24a3
+  plpgsql volatile; -- body 5cb0c3c3, comment cdab24a3
 create function _ability_work_item() returns uuid
   sql stable parallel safe; -- body d41d8cd9, comment 37e31c44
 create function _administers(p_role name) returns boolean
@@ -3574,9 +3574,9 @@ create function _age(p_at timestamp with time zone) returns double precision
 create function _agent_name(p_item work_items) returns text
   sql stable; -- body 0a9e2a55, comment ac5d0040
 create function _agents_listed(p_ids uuid[]) returns text
-  sql volatile; -- body 0d34dc9c, comment 6f94c9f7
+  sql volatile; -- body bfa11b3b, comment 6f94c9f7
 create function _agents_named(p_item work_items, p_to text) returns uuid[]
-  plpgsql stable; -- body 568b8ee9, comment b9057a24
+  plpgsql stable; -- body 6e15489d, comment b9057a24
 create function _agents_near(p_item work_items, p_name text) returns TABLE(id uuid, is_named boolean)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 640bad70, comment 71b82b12
 create function _ago(p_at timestamp with time zone, p_now timestamp with time zone) returns text
@@ -3588,7 +3588,7 @@ create function _answer_attributes(p_turn turns) returns jsonb
 create function _approval_ask(p_call tool_calls, p_risk text, p_engage jsonb) returns void
   plpgsql volatile; -- body 94546188, comment addfe47a
 create function _approval_decide(p_tool_call_id uuid, p_decision text, p_input_hash text, p_reason text) returns approvals
-  plpgsql volatile; -- body 3c978366, comment 24774bd9
+  plpgsql volatile; -- body 6da389fa, comment 24774bd9
 create function _approval_settle(p_call tool_calls, p_approval approvals, OUT is_decided boolean, OUT refusal text) returns record
   plpgsql volatile; -- body e09a62de, comment 0ed01abb
 create function _approvals_expire(p_call_ids uuid[]) returns void
@@ -3618,7 +3618,7 @@ create function _awaited_by(p_work_item_id uuid) returns SETOF tool_calls
 create function _awaits(p_input json) returns uuid[]
   plpgsql immutable; -- body c4fd86ac, comment ad0c2706
 create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid, p_but uuid[] DEFAULT '{}'::uuid[], OUT said text, OUT shown jsonb) returns record
-  sql volatile; -- body 1d017171, comment 9e12e47c
+  sql volatile; -- body f0d21ebe, comment 9e12e47c
 create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off set jit=off; -- body 44139d87, comment 7b682dd9
 create function _awareness_here(p_work_item_id uuid, p_directory text, OUT said text, OUT shown jsonb) returns record
@@ -3668,7 +3668,7 @@ create function _branch_files(p_turns uuid[], OUT n integer, OUT files jsonb) re
 create function _branch_heads(p_a text, p_b text) returns uuid[]
   plpgsql stable; -- body b77952aa, comment 2960c523
 create function _branch_message(p_item work_items, p_turn turns, p_engage jsonb) returns text
-  sql stable; -- body 4d596580, comment 2f32616e
+  sql stable; -- body d9f67089, comment 2f32616e
 create function _branch_said(p_turns uuid[], p_after integer, p_limit integer) returns TABLE(n integer, turn_id uuid, says text, calls jsonb, hash text)
   sql stable; -- body de944b5f, comment 647169f0
 create function _branch_sums(p_turns uuid[], OUT turns integer, OUT model_calls integer, OUT cost numeric, OUT calls integer, OUT failed_calls integer, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
@@ -3758,7 +3758,7 @@ create function _calls_begin(p_turn turns, p_config jsonb) returns void
 create function _calls_claim(p_item work_items, p_config jsonb, p_turn_id uuid, p_call_id uuid DEFAULT NULL::uuid) returns text
   plpgsql volatile; -- body 97d2da83, comment 33d8262c
 create function _calls_give_up(p_after interval) returns integer
-  sql volatile; -- body 8b1193b7, comment c6a3cdb9
+  sql volatile; -- body 5f24042f, comment c6a3cdb9
 create function _calls_held(p_turn_id uuid) returns uuid[]
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d1fe5305, comment 4f741c27
 create function _calls_stop(p_call_ids uuid[], p_words text, p_words_if_uncertain text DEFAULT NULL::text) returns void
@@ -3800,7 +3800,7 @@ create function _check_page(p_limit integer, p_most integer) returns void
 create function _check_person(p_name text) returns void
   plpgsql immutable; -- body 2068df48, comment b2c27a7e
 create function _check_program(p_version text) returns void
-  plpgsql immutable; -- body 79993cad, comment e9fe16ed
+  plpgsql immutable; -- body 614d3719, comment e9fe16ed
 create function _check_span(p_what text, p_span interval) returns void
   plpgsql immutable; -- body 529d1372, comment 55ae8093
 create function _check_submitter(p_work_item_id uuid) returns void
@@ -3846,11 +3846,11 @@ create function _claim_holds(p_claim claims, p_item work_items) returns boolean
 create function _claim_look(p_claim claims, OUT own claims, OUT newer claims[], OUT taken_by claims, OUT is_free boolean) returns record
   plpgsql stable; -- body c3f62d24, comment e4b6628a
 create function _claim_new(p_item work_items, p_config jsonb, p_key text, p_ttl interval) returns claims
-  plpgsql stable; -- body 009a8df7, comment 37b14f6d
+  plpgsql stable; -- body d07344cb, comment 37b14f6d
 create function _claim_place(p_key text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 0252000f
 create function _claim_refusal(p_claim claims, p_other claims) returns text
-  sql stable; -- body 17ca6519, comment 64ced0c9
+  sql stable; -- body 71e88487, comment 64ced0c9
 create function _claim_released(p_scope text, p_key text) returns void
   plpgsql volatile; -- body 50776c43, comment b891eb83
 create function _claim_stands(p_claim claims, p_item work_items) returns boolean
@@ -3866,9 +3866,9 @@ create function _claim_warning(p_claim claims, p_others claims[]) returns text
 create function _claim_why(p_claim claims, p_item work_items) returns text
   sql immutable parallel safe; -- body 37c44543, comment 5160c672
 create function _claim_words(p_claim claims, p_other claims) returns text
-  sql stable; -- body 7942ad63, comment 928bed5f
+  sql stable; -- body 89ebeaaf, comment 928bed5f
 create function _claimant_check(p_item work_items, p_is_at_work boolean) returns void
-  plpgsql immutable; -- body 02dec2fb, comment f3964c7c
+  plpgsql immutable; -- body d6c04b82, comment f3964c7c
 create function _claims_are_due(p_item work_items, p_config jsonb, p_kinds text[]) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 5d8d7892
 create function _claims_held(p_item work_items) returns integer
@@ -3912,7 +3912,7 @@ create function _compaction_applied(p_compaction compactions, p_cut elisions, p_
 create function _compaction_begun(p_state context_state, p_trigger text, p_tokens integer) returns compactions
   plpgsql stable; -- body 7df9cc1d, comment d342b706
 create function _compaction_cut(p_state context_state, p_keep integer, p_trigger text, p_ledger text, p_told_chars integer, p_summary text) returns elisions
-  plpgsql stable; -- body 4ff47199, comment 2ac84317
+  plpgsql stable; -- body 315e75de, comment 2ac84317
 create function _compaction_due(p_state context_state, p_last turns, p_say text, p_may_summarize boolean, p_raw_chars integer, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7b0cf034, comment a7cc779d
 create function _compaction_ladder(p_state context_state, p_say text, p_may_summarize boolean, p_trigger text, p_tokens integer, p_chars bigint, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
@@ -4042,7 +4042,7 @@ create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_
 create function _elision_store(p_cut elisions) returns void
   plpgsql volatile; -- body 79361ac7, comment c890d406
 create function _engine_message(p_flags iteration_flags) returns text
-  plpgsql volatile; -- body b1675982, comment 36fa6ca2
+  plpgsql volatile; -- body b338b745, comment 36fa6ca2
 create function _engine_prompt(p_tools text[], p_awareness boolean DEFAULT true) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7b967d72
 create function _enqueue(p_work_item_id uuid) returns boolean
@@ -4088,7 +4088,7 @@ create function _erasure_problems(p_work_item_id uuid) returns TABLE(place text,
 create function _evidence(p_work_item_id uuid, p_named text, OUT tool_call_id uuid, OUT artifact_hash text) returns record
   sql stable; -- body e9289f29, comment 9dbe771f
 create function _evidence_check(p_work_item_id uuid, p_evidence jsonb) returns void
-  plpgsql stable; -- body dcf62a45, comment 27cf76e2
+  plpgsql stable; -- body 363d2a9d, comment 27cf76e2
 create function _excerpt(p_text text, p_max_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment ac63c1ff
 create function _exchange(p_turn_id uuid) returns SETOF exchange
@@ -4220,7 +4220,7 @@ create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_
 create function _first_block(p_focus_id uuid) returns integer
   sql stable; -- body 4f2e3f5c, comment c295e06c
 create function _floor_cut(p_state context_state, p_trigger text, p_say text, p_max_chars integer) returns elisions
-  plpgsql stable; -- body 3f15476d, comment 28780376
+  plpgsql stable; -- body 969fed80, comment 28780376
 create function _focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer, OUT answer json, OUT has_told boolean) returns record
   plpgsql volatile; -- body e88da2e0, comment 3e8fbc36
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
@@ -4260,7 +4260,7 @@ create function _genai_part(p_block jsonb) returns jsonb
 create function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision) returns boolean
   plpgsql volatile; -- body 4cefc1ec, comment 456e6452
 create function _goes_on_check(p_source work_items, p_states text[]) returns void
-  plpgsql stable; -- body 8b3cc92e, comment a7ff2f8f
+  plpgsql stable; -- body 5f84b9ee, comment a7ff2f8f
 create function _granted_functions() returns TABLE(oid oid, kinds text[])
   sql stable; -- body 8409698e, comment 96927880
 create function _has_come(p_work_item_id uuid) returns boolean
@@ -4540,7 +4540,7 @@ create function _json_with_key(p_object json, p_key text, p_value text) returns 
 create function _jsonb_of(p_json json) returns jsonb
   plpgsql immutable; -- body f21b1a56, comment 4edaa375
 create function _keep_answer(p_step work_ledger) returns text
-  plpgsql stable; -- body 89b0c2c6, comment d3fc7c54
+  plpgsql stable; -- body ef4ea794, comment d3fc7c54
 create function _keep_at(p_work_item_id uuid, p_seq integer DEFAULT 2147483647) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 406d99e3, comment ec7cc30f
 create function _keep_leaving(p_step work_ledger) returns text[]
@@ -4560,7 +4560,7 @@ create function _keep_unknown(p_step work_ledger) returns text[]
 create function _kept(p_head turns, p_last_turn_id uuid, p_names text[], p_engage jsonb) returns json
   plpgsql stable; -- body 8cf86f3e, comment 50852f7c
 create function _kept_block(p_cut elisions) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ac39f740, comment 7a1f556d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 59e286ec, comment 7a1f556d
 create function _kept_call(p_call tool_calls) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2cf11068, comment fb26b933
 create function _kept_lines(p_kept json) returns text[]
@@ -4612,7 +4612,7 @@ create function _leases_begin_by_now() returns void
 create function _ledger_append_json(p_input jsonb) returns work_ledger
   sql volatile; -- body ac3579ea, comment fbdbd7b0
 create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_entry_type text, p_content text, p_keep text[]) returns work_ledger
-  plpgsql volatile; -- body c72b9683, comment 54f159a6
+  plpgsql volatile; -- body 799a867f, comment 54f159a6
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text
   plpgsql stable; -- body e52e4bbc, comment 544c431b
 create function _ledger_cut(p_state context_state, p_keep integer, p_trigger text, p_limit_chars numeric) returns elisions
@@ -4632,7 +4632,7 @@ create function _ledger_inherit(p_item work_items, p_source_id uuid, p_last inte
 create function _ledger_linked(p_entries work_ledger[], p_salt uuid) returns work_ledger[]
   plpgsql stable; -- body 7a8bf5ac, comment 45909774
 create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer) returns fences
-  plpgsql volatile; -- body 7c20d21a, comment 8f0785ca
+  plpgsql volatile; -- body e693947e, comment 8f0785ca
 create function _ledger_schema() returns text
   sql stable; -- body a3098596, comment c789aca7
 create function _ledger_trust(p_work_item_id uuid, p_turn_id uuid) returns text
@@ -4756,7 +4756,7 @@ create function _memory_str_replace(p_hand memory_hand, p_path text, p_old text,
 create function _memory_told(p_project text) returns text
   sql volatile; -- body 9ea55a48, comment befdaa66
 create function _memory_unpinned(p_file memory_files) returns void
-  plpgsql immutable; -- body ae80ccfa, comment a5269c73
+  plpgsql immutable; -- body eb283471, comment a5269c73
 create function _memory_view(p_hand memory_hand, p_path text, p_range jsonb) returns text
   plpgsql volatile; -- body c77dda77, comment bab6ecbb
 create function _memory_why(p_why text) returns text
@@ -4768,7 +4768,7 @@ create function _memory_words(p_version memory_versions) returns bytea
 create function _message_hash(p_salt uuid, p_message messages) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 2d807ced
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid, p_ttl text DEFAULT '5m'::text) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body cf87f90a, comment 1a314dbf
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c8c43d4d, comment 1a314dbf
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_ttl text DEFAULT '5m'::text) returns text
   sql stable; -- body a63935d7, comment 6151854e
 create function _messages_since(p_turn turns, p_flags iteration_flags, p_is_told boolean) returns json
@@ -4834,7 +4834,7 @@ create function _notify_journal() returns trigger
 create function _now() returns timestamp with time zone
   sql volatile; -- body d41d8cd9, comment 
 create function _nudge(p_item work_items, p_focus foci, p_head turns, p_written integer, p_interval integer, p_lease uuid, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6a17aace, comment 552e72ad
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6983110e, comment 552e72ad
 create function _numbered_lines(p_lines text[], p_first integer, p_last integer) returns text
   sql immutable parallel safe; -- body 43c7309b, comment 5e5a5512
 create function _offered(p_focus foci, p_config jsonb, p_registry text, p_thinks boolean) returns json
@@ -4860,7 +4860,7 @@ create function _options_of(p_config json, OUT max_tokens integer, OUT thinking 
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2f69d070, comment 7f57f153
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
-  plpgsql volatile; -- body cc8e0cd6, comment de701c2c
+  plpgsql volatile; -- body 3c75473e, comment de701c2c
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid, p_projects text[]) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bc998d51, comment 73d8d1c6
 create function _packet_text(p_work_item_id uuid, p_target_tokens integer, p_says text) returns text
@@ -4884,7 +4884,7 @@ create function _parts_of_page(p_turn turns, p_first_id uuid, p_last_id uuid, p_
 create function _parts_page(p_turn turns, p_after integer, p_limit integer, OUT first_id uuid, OUT last_id uuid, OUT has_head boolean, OUT has_end boolean, OUT before bigint, OUT total bigint) returns record
   plpgsql stable; -- body 6c8d9fd3, comment 38a0de0d
 create function _past_message(p_item work_items, p_source work_items, p_engage jsonb, p_turn turns DEFAULT NULL::turns) returns text
-  sql stable; -- body e9dab7da, comment 2f4ef53e
+  sql stable; -- body 1bcd2435, comment 2f4ef53e
 create function _past_of(p_work_item_id uuid) returns SETOF uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ef7519f1, comment 8d993da3
 create function _patch_hunks(p_input jsonb, p_path text, p_kind text) returns TABLE(n bigint, old text, new text)
@@ -4912,11 +4912,11 @@ create function _plan_check(p_work_item_id uuid, p_seq integer, p_numbers intege
 create function _plan_items(p_plan text) returns text[]
   sql immutable parallel safe; -- body 732db0b7, comment 4e5ffb36
 create function _plan_left_out(p_entry work_ledger) returns text
-  sql stable; -- body e2484bd2, comment 9ef4d052
+  sql stable; -- body 4cb8ac32, comment 9ef4d052
 create function _plan_line(p_work_item_id uuid) returns text
   plpgsql stable; -- body 117f6c43, comment 13977c56
 create function _plan_lines(p_items jsonb) returns text
-  plpgsql immutable; -- body 0365cf91, comment 12c9d8bb
+  plpgsql immutable; -- body b3107d8c, comment 12c9d8bb
 create function _plan_logged(p_work_item_id uuid) returns TABLE(content text, created_at timestamp with time zone)
   plpgsql stable; -- body 3dabda09, comment 5a129ba6
 create function _plan_number(p_number jsonb) returns integer
@@ -4980,7 +4980,7 @@ create function _raise_over(p_work_item_id uuid) returns void
 create function _raise_talked_out(p_message text, p_hint text) returns void
   plpgsql immutable; -- body c36acbc6, comment 5c2d2e88
 create function _reads_when(p_item work_items) returns text
-  sql stable; -- body 37e66a6f, comment fd79e5a9
+  sql stable; -- body 9eb2abf2, comment fd79e5a9
 create function _reasoning(p_content json) returns text
   sql immutable parallel safe; -- body 44e6d941, comment 3186b599
 create function _recalled_images(p_work_item_id uuid, p_ability text, p_input jsonb) returns jsonb
@@ -5078,7 +5078,7 @@ create function _request_data(p_turn turns) returns jsonb
 create function _request_make(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_flags iteration_flags, p_kept_turn_id uuid) returns json
   plpgsql volatile; -- body 55c66642, comment 776f4b76
 create function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
-  plpgsql volatile; -- body 15bab74b, comment 944a999e
+  plpgsql volatile; -- body 0db78328, comment 944a999e
 create function _request_options(p_engage jsonb, p_model text, p_max_tokens integer, p_tools text[], p_thinks boolean) returns text
   plpgsql stable; -- body 396c1a71, comment 75cdadca
 create function _request_sent(p_turn turns, p_is_watched boolean, p_flags iteration_flags, p_kept_turn_id uuid, p_is_told boolean, p_early json) returns json
@@ -5134,7 +5134,7 @@ create function _retention_take(p_root_id uuid) returns jsonb
 create function _retention_tidy(p_limit integer) returns jsonb
   plpgsql volatile; -- body fb72ece4, comment c7680d82
 create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns, p_retracted_at timestamp with time zone) returns boolean
-  plpgsql volatile; -- body bd91c461, comment f20b5295
+  plpgsql volatile; -- body 5c6cfa62, comment f20b5295
 create function _retry_delay(p_focus foci) returns interval
   sql stable; -- body edd712ef, comment fbce5f7a
 create function _role(p_kind text) returns name
@@ -5318,11 +5318,11 @@ create function _squashed(p_text text) returns text
 create function _stale_file(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_tool_call_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 73a1266f, comment 056bd8c9
 create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
-  plpgsql stable; -- body 1b221989, comment 727618b3
+  plpgsql stable; -- body efb4c54f, comment 727618b3
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a0ed1169, comment fcc5eb4a
 create function _standing_family(p_item work_items, p_until timestamp with time zone, p_max_chars integer) returns text
-  sql stable; -- body f6380ce8, comment 69aa10cc
+  sql stable; -- body db18d122, comment 69aa10cc
 create function _standing_files(p_facts jsonb, p_max_chars integer) returns text
   sql stable; -- body 90b5dbf5, comment 0aa26540
 create function _standing_of(p_item work_items, p_turn_id uuid, p_above text, p_max_chars integer) returns text
@@ -5372,13 +5372,13 @@ create function _subscribed(p_work_item_id uuid, p_projects text[], p_focus_id u
 create function _sum(p_numbers integer[]) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 902fc930
 create function _summary_asked(p_marker text, p_transcript text, p_instructions text) returns text
-  sql immutable; -- body 834da1b3, comment 6fd3d664
+  sql immutable; -- body 0d98f388, comment 6fd3d664
 create function _summary_attempt(p_last_turn_id uuid, p_work_item_id uuid) returns compactions
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 1feaeaaf, comment 760208cf
 create function _summary_begun(p_compaction compactions, p_base_elision_id uuid, p_shown turns[], p_leaving turns[]) returns compactions
   plpgsql immutable; -- body 5eab511a, comment e69aea61
 create function _summary_config(p_model text, p_context_window integer) returns text
-  plpgsql volatile; -- body c7b7d4b9, comment 15a18023
+  plpgsql volatile; -- body 988f1086, comment 15a18023
 create function _summary_cut(p_item work_items, p_focus foci, p_compaction compactions, p_head turns, p_current elisions, p_text text) returns elisions
   plpgsql stable; -- body 8a2a5d7b, comment 8d79f600
 create function _summary_given_up(p_focus_id uuid, p_compaction compactions) returns void
@@ -5548,7 +5548,7 @@ create function _turn_of_session(p_session sessions, p_turn_id uuid) returns voi
 create function _turn_record(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_response json, p_begins boolean, p_results json DEFAULT NULL::json) returns iteration_flags
   plpgsql volatile; -- body 199f8c31, comment ad3e93af
 create function _turn_settled(p_turn_id uuid) returns turns
-  plpgsql stable; -- body e325a26f, comment f9711d0f
+  plpgsql stable; -- body 374ac342, comment f9711d0f
 create function _turn_sizes_renew(p_turn turns) returns void
   plpgsql volatile; -- body a6a18aa8, comment 5929dc2c
 create function _turn_sizes_store(p_turn turns) returns void
@@ -5596,11 +5596,11 @@ create function _wait_ends_at(p_input json) returns timestamp with time zone
 create function _wait_kind(p_call tool_calls) returns text
   sql immutable; -- body a8dd89db, comment 54cd8c08
 create function _wait_said(p_item work_items, p_call_id uuid, p_tool_name text, p_input json, p_ends_at timestamp with time zone, p_is_interrupted boolean) returns text
-  plpgsql volatile; -- body adde6cd8, comment a3a4df86
+  plpgsql volatile; -- body eba9f505, comment a3a4df86
 create function _waiting_calls(p_turn_id uuid) returns json
   sql stable; -- body 5cc480de, comment e8d8c21d
 create function _waits_for(p_turn_id uuid) returns text
-  sql stable; -- body a6c55d0b, comment 10952f82
+  sql stable; -- body 19365c61, comment 10952f82
 create function _waits_for_thinking(p_head turns, p_boundary text, p_engage jsonb) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 84718e38, comment 96eb1b3c
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
@@ -5624,7 +5624,7 @@ create function _why_queued(p_work_item_id uuid) returns text
 create function _why_unroutable(p_faculty text, p_work_type text) returns text
   sql stable; -- body 9969e8db, comment 95d7c2d8
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 19b222a3, comment 2e9ef40d
+  sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9c650104, comment 2e9ef40d
 create function _will_be_seen(p_item work_items, p_task text) returns boolean
   plpgsql stable; -- body c18b437c, comment c4dfea31
 create function _window_part(p_engage jsonb, p_part numeric) returns integer
@@ -5652,9 +5652,9 @@ create function _without_thinking(p_content json) returns text
 create function _words_of(p_list jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 6b392178
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
-  plpgsql volatile; -- body d85cec36, comment 00ed7719
+  plpgsql volatile; -- body a1412631, comment 00ed7719
 create function _work_goes_on(p_work_item_id uuid, p_states text[], p_content text, p_idempotency_key text, p_external_id text) returns work_items
-  plpgsql volatile; -- body ab7a0181, comment d49c8bff
+  plpgsql volatile; -- body 191578a9, comment d49c8bff
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text, shown jsonb)
   sql stable; -- body 42b0c812, comment fcf131ed
 create function _work_line(p_text text, p_max_chars integer) returns text
@@ -5664,7 +5664,7 @@ create function _work_move(p_item work_items, p_mover text) returns work_items
 create function _work_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment d34a6a90
 create function _work_states() returns TABLE(state text, is_final boolean, says text)
-  sql immutable; -- body fde9156b, comment 15ce36bf
+  sql immutable; -- body bbbe82b5, comment 15ce36bf
 create function _work_states_of(p_work_item_ids uuid[], p_with_ledger boolean) returns jsonb
   sql stable; -- body f51f0e37, comment 99690bb4
 create function _work_transitions() returns TABLE(mover text, from_states text[], to_state text, says text)
@@ -5686,13 +5686,13 @@ create function _works_in(p_item work_items, p_config jsonb) returns text
 create function _writes_for_all() returns boolean
   sql stable; -- body 507f903f, comment 594dfedd
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_call_id uuid DEFAULT NULL::uuid) returns jsonb
-  plpgsql volatile; -- body 15a1f0e7, comment 37ae38ce
+  plpgsql volatile; -- body 4c077103, comment 37ae38ce
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json, p_source text DEFAULT NULL::text, p_search_path name[] DEFAULT current_schemas(false)) returns abilities
   plpgsql volatile; -- body 5edb925c, comment 38de19a0
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 5d2253fa, comment c65caaf2
 create function ask_about(p_path text, p_work_item_id uuid DEFAULT NULL::uuid) returns text
-  plpgsql stable; -- body d0cfe5ff, comment 1dbdaf9f
+  plpgsql stable; -- body 6c2db40f, comment 1dbdaf9f
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
   plpgsql stable; -- body 03a8e469, comment c044a0df
 create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns text
@@ -5712,7 +5712,7 @@ create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'm
 create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
   sql stable; -- body aae116f7, comment cddf11c1
 create function claim_break(p_work_item_id uuid, p_key text, p_reason text DEFAULT NULL::text) returns boolean
-  plpgsql volatile; -- body b92c1c1d, comment cd8e9f15
+  plpgsql volatile; -- body 4598cf88, comment cd8e9f15
 create function claim_check(p_work_item_id uuid, p_path text) returns json
   plpgsql volatile; -- body 9c85dfbc, comment 9770954d
 create function claim_release(p_work_item_id uuid, p_key text, p_lease uuid DEFAULT NULL::uuid) returns boolean
@@ -5744,7 +5744,7 @@ create function daily_budget_set(p_resource text, p_amount numeric, p_project te
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0d95b5e3, comment 57bb52c1
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
-  plpgsql volatile; -- body 9914b2ab, comment 0e8d3c6a
+  plpgsql volatile; -- body b2863711, comment 0e8d3c6a
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
   sql stable; -- body 5916ccd9, comment 034bd0da
 create function faculty_save(p_config jsonb) returns faculties
@@ -5772,7 +5772,7 @@ create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration 
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body ebb389ca, comment af2265a7
 create function iteration_step(p_work_item_id uuid, p_lease uuid, p_iteration integer, p_driven_seconds double precision DEFAULT NULL::double precision, p_turn_id uuid DEFAULT NULL::uuid, p_response json DEFAULT NULL::json, p_results json DEFAULT NULL::json, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 3548bb81, comment 55d787e9
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 4b7879ed, comment 55d787e9
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
   plpgsql volatile; -- body 0cf2a5bb, comment cbbf4d6f
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void
@@ -5796,7 +5796,7 @@ create function journal_session_begin(p_work_item_id uuid, p_directory text) ret
 create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body b4f40ae4, comment 91325a27
 create function journal_session_news(p_work_item_id uuid) returns text
-  plpgsql volatile; -- body 630a1337, comment 7170c960
+  plpgsql volatile; -- body 5c4b5850, comment 7170c960
 create function journal_session_open(p_conversation_id text, p_original_prompt text DEFAULT NULL::text, p_directory text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 7312395e, comment ac94a525
 create function journal_session_prompt(p_work_item_id uuid, p_prompt text, p_id uuid DEFAULT NULL::uuid) returns work_items
@@ -5806,7 +5806,7 @@ create function journal_session_status(p_work_item_id uuid, p_status text) retur
 create function journal_summary(p_work_item_id uuid) returns text
   plpgsql stable; -- body 849b3f21, comment 750ca86b
 create function journal_summary_request(p_work_item_id uuid, p_model text DEFAULT NULL::text) returns json
-  plpgsql volatile; -- body 03c3208e, comment 2beb239f
+  plpgsql volatile; -- body 5d3072f6, comment 2beb239f
 create function journal_summary_save(p_work_item_id uuid, p_summary text, p_model text, p_input_tokens integer DEFAULT NULL::integer, p_output_tokens integer DEFAULT NULL::integer, p_id uuid DEFAULT NULL::uuid) returns journal_entries
   plpgsql volatile; -- body 8f340f29, comment 6250ea79
 create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
@@ -5838,7 +5838,7 @@ create function ledger_read_formatted(p_work_item_id uuid) returns text
 create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer) returns text
   sql stable; -- body f1d242bc, comment 282edeee
 create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text) returns work_ledger
-  plpgsql volatile; -- body 5de92faa, comment ed4ee07a
+  plpgsql volatile; -- body d115a7c8, comment ed4ee07a
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_project text DEFAULT NULL::text) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
   plpgsql stable; -- body 43606449, comment e1ee5903
 create function ledger_search_lines(p_query text, p_before text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_max_tokens integer DEFAULT 1500) returns text
@@ -5860,9 +5860,9 @@ create function memory_command(p_input json, p_project text DEFAULT NULL::text, 
 create function memory_erase(p_path text, p_reason text, p_project text DEFAULT NULL::text, p_keep_newest boolean DEFAULT false) returns bigint
   plpgsql volatile; -- body 5e6d4357, comment 8f9aea49
 create function memory_pin(p_path text, p_is_pinned boolean DEFAULT true, p_project text DEFAULT NULL::text) returns boolean
-  plpgsql volatile; -- body eae6b8d4, comment 8a7bf084
+  plpgsql volatile; -- body 24a81bb1, comment 8a7bf084
 create function memory_rollback(p_path text, p_version integer, p_project text DEFAULT NULL::text, p_replaces integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
-  plpgsql volatile; -- body 2dfe006b, comment 1b71944b
+  plpgsql volatile; -- body 1904870d, comment 1b71944b
 create function memory_suggest(p_project text DEFAULT NULL::text, p_limit integer DEFAULT 20) returns TABLE(content text, entry_type text, work_item_id uuid, seq integer, told bigint, since timestamp with time zone)
   plpgsql stable; -- body 8d32b331, comment 49652f20
 create function memory_write(p_path text, p_content text, p_project text DEFAULT NULL::text, p_version integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
@@ -5874,7 +5874,7 @@ create function model_price_save(p_name text, p_input numeric, p_output numeric,
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric, p_cache_write_1h numeric DEFAULT NULL::numeric, p_takes jsonb DEFAULT NULL::jsonb) returns models
   plpgsql volatile; -- body 4dd0aa26, comment 05f5fb9d
 create function notify_me(p_work_item_id uuid, p_kind text, p_target text, p_always boolean DEFAULT false, p_lease uuid DEFAULT NULL::uuid) returns subscriptions
-  plpgsql volatile; -- body 2c7325b1, comment 5f72875f
+  plpgsql volatile; -- body 19b6a2a5, comment 5f72875f
 create function now_sums(p_project text DEFAULT NULL::text) returns TABLE(trees integer, under_way integer, model integer, tools integer, waits integer, paused integer, next integer, approvals integer, tokens bigint, cost numeric, model_calls bigint)
   plpgsql stable; -- body fa1f73c1, comment 3335023c
 create function person_add(p_name text) returns TABLE(name text, token text)
@@ -5904,7 +5904,7 @@ create function resumption_context(p_work_item_id uuid, p_target_tokens integer 
 create function retention_policy_save(p_age interval, p_state text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_keep text DEFAULT 'nothing'::text, p_export regprocedure DEFAULT NULL::regprocedure) returns retention_policies
   plpgsql volatile; -- body 1acfec0d, comment e1ab11fb
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
-  plpgsql volatile; -- body 816fe130, comment 6893fc85
+  plpgsql volatile; -- body 93c74eb6, comment 6893fc85
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
   plpgsql volatile; -- body 8fb3bbce, comment 30059fd7
 create function session_compare(p_a text, p_b text) returns TABLE(branch text, session_label text, work_item_id uuid, description text, head_turn_id uuid, common_turn_id uuid, common_depth integer, turns integer, model_calls integer, tokens bigint, cost numeric, entry_count integer, entries jsonb, file_count integer, files jsonb, calls integer, failed_calls integer, status text, started_at timestamp with time zone, ended_at timestamp with time zone)
@@ -5940,9 +5940,9 @@ create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_descri
 create function standing(p_work_item_id uuid, p_turn_id uuid DEFAULT NULL::uuid) returns text
   plpgsql stable; -- body b47aee2a, comment 0e92eaac
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
-  plpgsql volatile; -- body eac68256, comment a131d9eb
+  plpgsql volatile; -- body f579c762, comment a131d9eb
 create function tell_agent(p_work_item_id uuid, p_to text, p_text text, p_lease uuid DEFAULT NULL::uuid) returns TABLE(work_item_id uuid, name text, message_id uuid, reads text)
-  plpgsql volatile; -- body 847f8090, comment e1a507a8
+  plpgsql volatile; -- body e7568238, comment e1a507a8
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text) returns approvals
   sql volatile; -- body 1fecc71f, comment 9abf049e
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
@@ -5958,7 +5958,7 @@ create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_
 create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns void
   plpgsql volatile; -- body d2b96e33, comment ce4629d6
 create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns json
-  plpgsql volatile; -- body 1b7ccc40, comment becfaa56
+  plpgsql volatile; -- body c3f43885, comment becfaa56
 create function trace_due(p_within interval DEFAULT '01:00:00'::interval) returns SETOF uuid
   plpgsql stable; -- body 5da22095, comment d1689790
 create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_is_done boolean DEFAULT false) returns void
@@ -5980,7 +5980,7 @@ create function transcripts_take(p_age interval DEFAULT '00:00:10'::interval, p_
 create function turn_ancestry(p_turn_id uuid) returns SETOF turns
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body f98c01f6, comment 1d1edbe9
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
-  plpgsql volatile; -- body cc7f83e1, comment 5e708082
+  plpgsql volatile; -- body f7e30ba5, comment 5e708082
 create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json, p_begins boolean DEFAULT false) returns json
   plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 63d9203a, comment b07f1621
 create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json) returns boolean
@@ -5988,9 +5988,9 @@ create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p
 create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 200) returns TABLE(node_id uuid, parent_node_id uuid, kind text, turns integer, last_turn_id uuid, lane integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, work_item_id uuid)
   plpgsql stable; -- body 04f8658d, comment aab82b5b
 create function turn_workspace_set(p_turn_id uuid, p_ref text) returns void
-  plpgsql volatile; -- body e5dc2920, comment 17fadbcc
+  plpgsql volatile; -- body 9f830587, comment 17fadbcc
 create function wait_for(p_work_item_id uuid, p_work_item_ids uuid[], p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_claim text DEFAULT NULL::text) returns jsonb
-  plpgsql stable; -- body 7049f361, comment 892d1420
+  plpgsql stable; -- body cd0f94f7, comment 892d1420
 create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT NULL::uuid) returns TABLE(turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamp with time zone)
   sql stable; -- body 409f530b, comment 7966f146
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
@@ -6006,7 +6006,7 @@ create function work_changes(p_work_item_id uuid) returns TABLE(item text, focus
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid, p_result jsonb DEFAULT NULL::jsonb) returns work_items
   plpgsql volatile; -- body 57c2de30, comment e0156119
 create function work_continue(p_work_item_id uuid, p_content text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body bcaddb77, comment 9da5aad5
+  plpgsql volatile; -- body 4e148dfb, comment 9da5aad5
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
   plpgsql volatile; -- body 53041978, comment 8b928246
 create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)
@@ -6042,7 +6042,7 @@ create function work_metrics_take() returns TABLE(metric text, labels jsonb, val
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 0cffd74d, comment cd61ff4b
 create function work_resume(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body ceaa361f, comment ea19b68f
+  plpgsql volatile; -- body 00eaae82, comment ea19b68f
 create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
   plpgsql volatile; -- body 18c3815c, comment 436da5a7
 create function work_retry(p_work_item_id uuid, p_content text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
@@ -6070,7 +6070,7 @@ create function worker_stop(p_worker_id text) returns void
 create function worker_warm_up() returns void
   plpgsql volatile; -- body 86cf7d14, comment b529f27c
 create function workspace_abandon(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body f24690b4, comment e9c19a2d
+  plpgsql volatile; -- body 516a1196, comment e9c19a2d
 create function workspace_bind(p_work_item_id uuid, p_lease uuid, p_daemon text) returns text
   plpgsql volatile; -- body 5417da2d, comment cc9a0f1b
 create function workspaces_over(p_work_items uuid[]) returns SETOF uuid

@@ -168,12 +168,12 @@ test('an agent without a worker is served by ledger append and complete; logs te
 
 test('continue goes on with completed work, retry with what was cancelled; logs and show name both, tail follows on', async () => {
   const id = await submit('Write the letter', '--type', 'hand');
-  expect(await cli('continue', id, 'More')).toMatchObject({ code: 1, stderr: expect.stringContaining('work_message() tells its agent') });
+  expect(await cli('continue', id, 'More')).toMatchObject({ code: 1, stderr: expect.stringContaining('work_message() sends its agent') });
   await cli('ledger', 'append', id, 'finding', 'It is due on Monday');
   await cli('ledger', 'complete', id, 'Written');
   expect(await cli('message', id, 'And sign it')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('work_continue() goes on with it'),
+    stderr: expect.stringContaining('work_continue() continues it'),
   });
   const next = (await cli('continue', id.slice(-6), 'And sign it', '--idempotency-key', 'sign')).stdout.trim();
   expect((await cli('continue', id, 'And sign it', '--idempotency-key', 'sign')).stdout.trim()).toBe(next);

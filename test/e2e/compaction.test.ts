@@ -82,7 +82,7 @@ test('an agent that keeps its ledger: the ledger stands for old turns, the newes
   const rows = await compactions(played);
   expect(rows[0]).toMatchObject({ compaction_type: 'ledger', trigger: 'context_limit', is_applied: true, model: null });
   expect(rows[0]?.shown_instead).toMatch(
-    /^\[engine\] The conversation before this point was left out, because the context was nearly full\..*\n\n=== WORK LEDGER \(your durable working memory\) ===\n\nFINDINGS:\n- Found number 0\n/,
+    /^\[engine\] The conversation before this point was left out because the context was nearly full\..*\n\n=== WORK LEDGER \(your durable working memory\) ===\n\nFINDINGS:\n- Found number 0\n/,
   );
   for (const row of rows) expect(row.tokens_after).toBeLessThanOrEqual(0.9 * row.tokens_before);
   expect(lastBody(played)).toContain('Do the long work');
@@ -145,7 +145,7 @@ test('a sliding window: the oldest turns leave, nothing but what people said sta
       model: null,
       metadata: { keep_recent: 4 },
     });
-  expect(rows[0]?.shown_instead).toContain('ledger_read has your ledger');
+  expect(rows[0]?.shown_instead).toContain('ledger_read returns your ledger');
   expect(rows[0]?.shown_instead).toContain('Only rows of March, please');
   expect(rows[0]?.shown_instead).not.toContain('Saw');
   expect(lastBody(played)).toContain('Only rows of March, please');

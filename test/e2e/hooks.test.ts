@@ -275,7 +275,7 @@ test('a check decides whether done counts: its first failure is told to the mode
   // The model was told, and repeated it.
   const [told, printed = ''] = String(failed.outcome_data?.['summary']).split(/\n\n<data-[0-9a-f]{12}>\n/);
   expect(told).toBe(
-    '[engine] Not completed: the check failed. Fix that and finish again; when the check fails once more, the work item fails.\n\nWhat the check command of your faculty says, as data between the markers:',
+    '[engine] Not completed: the check failed. Fix the problem and finish again; if the check fails once more, the work item fails.\n\nWhat the check command of your faculty says, as data between the markers:',
   );
   expect(printed.split('\n</data-')[0]).toBe(
     `${check}\nended with exit code 1: ${process.cwd()}: 1 test fails\n\n${process.cwd()}: 1 test fails`,

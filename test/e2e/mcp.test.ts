@@ -136,7 +136,7 @@ test('a client lists every tool and calls it', async () => {
   expect((await call(client, 'ledger_search', { query: 'cache' })).text).toMatch(
     /^What was found, .*\n- finding of session \w{6}, [\w ]+: The cache is stale\n/s,
   );
-  expect((await call(client, 'ask_about', { path: 'src/a.ts' })).text).toContain('Nobody near touched src/a.ts.');
+  expect((await call(client, 'ask_about', { path: 'src/a.ts' })).text).toContain('No one nearby touched src/a.ts.');
 
   // Mistakes are results that a model can read.
   for (const [name, input] of [
@@ -568,7 +568,7 @@ test('a client asks before it changes a file, by the path of the file, and refus
     expect(await edit('claims-2', tmpdir(), file)).toEqual(
       says({
         additionalContext: expect.stringMatching(
-          /^\[claim\] Another session changed .*money\.js \d+(?: s|m) ago and is still at it: "Round at the edge"$/,
+          /^\[claim\] Another session changed .*money\.js \d+(?: s|m) ago and is still working on it: "Round at the edge"$/,
         ),
       }),
     );

@@ -273,7 +273,7 @@ test('a conversation goes on: what is said next is a run of its own, in the sess
   expect(after).toMatchObject({ state: 'completed', outcome_data: { summary: '6 kg' }, continues_id: before.id });
   expect(lines).toContain('said 6 kg');
   expect(lines).not.toContain('said 3 kg');
-  await expect(first.continue('Once more', { modelClient: await scripted() }).result).rejects.toThrow('has gone on already');
+  await expect(first.continue('Once more', { modelClient: await scripted() }).result).rejects.toThrow('has already been continued');
 });
 
 test('work that failed goes on where it ended', async () => {

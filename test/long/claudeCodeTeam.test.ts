@@ -58,7 +58,7 @@ const saidInBlock = (block: Block): string =>
   typeof block['text'] === 'string' ? block['text'] : typeof block['content'] === 'string' ? block['content'] : JSON.stringify(block);
 /** Who is at what, as the warnings say, without how long ago. */
 const claimsIn = (text: string): string[] =>
-  [...text.matchAll(/\[claim\] (.* changed \S+) .* ago and is still at it: (".*")/g)].map(([, who, why]) => `${who}: ${why}`);
+  [...text.matchAll(/\[claim\] (.* changed \S+) .* ago and is still working on it: (".*")/g)].map(([, who, why]) => `${who}: ${why}`);
 const times = (text: string, words: string): number => text.split(words).length - 1;
 
 /** Somebody at a session: types a prompt, which its model answers so; returns what its last request said. */

@@ -366,7 +366,7 @@ return {"environ": tried(lambda: open("/proc/1/environ").read()), "fd": tried(la
       300,
       {
         verdict: 'error',
-        error: 'The code returned 5000000 characters, of at most 1000000. Return what matters, or write the rest to a file.',
+        error: 'The code returned 5000000 characters; at most 1000000 are allowed. Return what matters, and write the rest to a file.',
       },
     ],
     [

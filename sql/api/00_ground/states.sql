@@ -12,7 +12,7 @@ as $$
     ('queued', false, 'It waits for a worker: for its time (run_at), for a slot of its faculty, for a faculty that accepts it.'),
     ('claimed', false, 'A worker has taken it; the first iteration under this claim has not begun.'),
     ('running', false, 'Its iterations run, or the next one has a job. The fence tells whether a worker holds it now.'),
-    ('waiting', false, 'It waits without a job: for child work, for work of others, for a time, for an approval, for a budget, for a worker on its host (is_stranded). state_reason says for what, run_at until when.'),
+    ('waiting', false, 'It waits without a job: for child work, for other work, for a time, for an approval, for a budget, for a worker on its host (is_stranded). state_reason says for what, run_at until when.'),
     ('paused', false, 'It waits for a person: work_resume().'),
     ('completed', true, 'The work is done; outcome_data has the result.'),
     ('failed', true, 'It ended with a failure that no retry changes, or work_fail() said so.'),

@@ -174,7 +174,7 @@ begin
       raise exception using
         errcode = 'WL006',
         message = format('idempotency key "%s" was used for another work item: %s', p_idempotency_key, v_item.id),
-        hint = 'A key stands for one submission; use a new key for a new one.';
+        hint = 'A key identifies one submission; use a new key for a new submission.';
     end if;
     return v_item;
   end if;

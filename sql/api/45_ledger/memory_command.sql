@@ -306,7 +306,7 @@ as $$
 begin
   if p_file.pinned_at is not null then
     raise exception using errcode = 'WL008', message = format('File %s is pinned by %s, and stays where it is', p_file.path, p_file.pinned_by),
-      hint = 'A person unpins it first: memory_pin(path, false). It can be edited.';
+      hint = 'A person has to unpin it first: memory_pin(path, false). It can still be edited.';
   end if;
 end
 $$;

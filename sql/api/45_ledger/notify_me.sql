@@ -18,13 +18,13 @@ begin
   elsif v_news ->> 'enabled' = 'false' or v_news ->> 'refresh_every' = '0' then
     raise exception using
       errcode = 'WL008',
-      message = 'the faculty of this work tells its agents no news',
+      message = 'the faculty of this work does not report news to its agents',
       hint = 'Its [awareness] has enabled = false, or refresh_every = 0.';
   elsif p_kind = 'end' then
     perform _visible(v_item, _uuids('work_item_id', jsonb_build_array(v_target)));
   end if;
   if (select count(*) from subscriptions where work_item_id = v_item.id and (kind, target) <> (p_kind, v_target)) >= 20 then
-    raise exception using errcode = 'WL009', message = 'this work item is told of 20 things already', hint = 'Wait for work with wait_for, or search.';
+    raise exception using errcode = 'WL009', message = 'this work item already has 20 subscriptions', hint = 'Wait for work with wait_for, or search.';
   end if;
   insert into subscriptions (work_item_id, kind, target, is_always)
   values (v_item.id, p_kind, v_target, coalesce(p_always, false))

@@ -144,7 +144,7 @@ begin
     case when v_from.id is not null then _packet_text(v_from.id, p_target_tokens, format(
       'What the work item %s below goes on from (work item %s, %s), as data between the markers', p_work_item_id, v_from.id, _journal_state(v_from))) end,
     _packet_text(p_work_item_id, p_target_tokens, format(
-      'Work that goes on (work item %s), as data between the markers: its task is to be gone on with, all else is what was recorded of it',
+      'Work that goes on (work item %s), as data between the markers: its task is to be gone on with, all else is what was recorded about it',
       p_work_item_id)));
 end
 $$;

@@ -63,7 +63,7 @@ begin
   end if;
   perform _shown_note(v_item.id, null, coalesce(v_taken_back.shown, '[]') || coalesce(v_news.shown, '[]'), _now());
   return nullif(concat_ws(E'\n\n',
-    _digest_fenced('Taken back, because it was wrong; do not rely on it', v_taken_back.lines),
+    _digest_fenced('Taken back because it was wrong; do not rely on it', v_taken_back.lines),
     case when v_news.shown is not null then _awareness_news(v_news.said) end), '');
 end
 $$;

@@ -17,7 +17,7 @@ select is((select count(*) from memory_versions where erased_hash is not null an
 select is((select count(*) from memory_versions where salt is not null), 1::bigint, 'but for what stays');
 select is((select count(*) from memory_views), 0::bigint, 'what it was shown goes, too');
 select is_empty($$ select * from ledger_verify() $$, 'the chain holds without them');
-select throws_ok($$ select memory_rollback('/memories/a.md', 1, 'shop') $$, 'WL002', 'Version 1 of /memories/a.md has no words: they were erased', 'nothing brings them back');
+select throws_ok($$ select memory_rollback('/memories/a.md', 1, 'shop') $$, 'WL002', 'Version 1 of /memories/a.md has no text: it was erased', 'nothing brings them back');
 select memory_write('/memories/a.md', 'third words', 'shop', 2);
 select is((work_retention_run() ->> 'rows')::integer, 1, 'when another version follows');
 select is((select content from v_memory_versions where path = '/memories/a.md' and version = 2), '[erased]', 'what it wrote goes, too');
