@@ -64,7 +64,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
   const sessions = {
     resumable: 'until the freeze is over',
     imported: 'Drop a recorded session here',
-    packet: 'Go on with: Compare the two reports',
+    packet: 'Continue with: Compare the two reports',
   };
   const fleet = {
     figures: 'Ended well',

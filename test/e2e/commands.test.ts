@@ -108,7 +108,7 @@ test('an item is also named by the end of its id, or as the last one of the proj
   expect((await cliWith({ WORK_LEDGER_PROJECT: 'elsewhere' }, 'show', 'last')).stdout).toContain('Named elsewhere');
   expect(await cli('show', first.slice(0, 4))).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/^error: "[0-9a-f]{4}" is in the id of more than one work item\. .*Named second.*\n$/),
+    stderr: expect.stringMatching(/^error: "[0-9a-f]{4}" occurs in the id of more than one work item\. .*Named second.*\n$/),
   });
   expect(await cli('show', 'lastly')).toMatchObject({
     code: 2,
@@ -214,7 +214,7 @@ test('submit says what a result must look like, ledger complete brings it, show 
   expect(JSON.parse((await cli('show', id, '--json')).stdout)).toMatchObject({ outcome_data: { result: { total: 3 } } });
   expect(await cli('submit', 'x', '--result-schema', '{"format": "date"}')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('keyword "format", which is not checked here'),
+    stderr: expect.stringContaining('keyword "format", which is not supported'),
   });
 });
 
@@ -287,7 +287,7 @@ test('what goes wrong is said in one line, with what to do', async () => {
     [{}, ['run', 'x', '--concurrency', '0'], /^error: .*It must be 1 to 10000\. \(work-ledger run --help\)\n$/],
     [{}, ['console', '--port', '70000'], /^error: .*A port is 0 to 65535\. \(work-ledger console --help\)\n$/],
     [{}, ['console', '--port', '0', '--host', '192.0.2.1'], /^error: this machine has no address 192\.0\.2\.1: .*\n$/],
-    [{}, ['person', 'add', ''], /^error: "" cannot be the name of a person \(WL002\)\. At most 100 characters .*\n$/],
+    [{}, ['person', 'add', ''], /^error: "" cannot be the name of a person \(WL002\)\. Use at most 100 characters .*\n$/],
     [{}, ['digest', nothing], /^error: there is no work item .* \(WL001\)\. "work-ledger list" shows .*\n$/],
     [{}, ['budget', nothing], /^error: there is no work item .*"work-ledger list".*\n$/],
     [{}, ['approve', '12'], /^error: "12" is not the id of a tool call; "work-ledger approve" shows .*\n$/],

@@ -315,7 +315,7 @@ test('by hand: at the next request, with a word on what matters', async () => {
   const played = await player();
   const compact = (focus: string | null) =>
     database.query(`select ledger.context_compact('${played.workItemId}', ${focus === null ? 'null' : `'${focus}'`})`);
-  await expect(compact(null)).rejects.toThrow(/no attempt under way/);
+  await expect(compact(null)).rejects.toThrow(/no running attempt/);
   for (const i of times(8, (n) => n)) await played.say({ calls: [look(500, `row ${i} `), { kind: 'note', content: `note ${i}` }] });
   await compact(null);
   await played.say({ calls: [look(500)] });

@@ -320,6 +320,6 @@ test('an answer with a shape: what does not fit goes back with all that is wrong
   const [refused] = await db.failedCalls(item.id);
   expect(refused?.says).toMatch(/result has no key "unit".*result.kilos must be at least 0/);
   await expect(run({ ...here(), task: 'x', resultSchema: { format: 'date' }, modelClient: await scripted() }).result).rejects.toThrow(
-    'result_schema has keyword "format", which is not checked here',
+    'result_schema has keyword "format", which is not supported',
   );
 });

@@ -14,7 +14,7 @@ declare
   v_count bigint;
 begin
   if coalesce(p_reason, '') !~ '\S' or octet_length(p_reason) > 1000 then
-    perform _raise_invalid('erasing needs a reason of at most 1,000 bytes, which stays');
+    perform _raise_invalid('erasing needs a reason of at most 1,000 bytes, which is kept');
   end if;
   v_hand.why := p_reason;
   v_hand.project := _memory_locked(v_hand.project);

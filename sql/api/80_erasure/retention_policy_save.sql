@@ -25,14 +25,14 @@ begin
   perform _check_span('p_age', p_age);
   if p_export is not null and not exists (
        select from pg_proc p where p.oid = p_export and p.prokind = 'f' and p.pronargs = 1 and p.proargtypes[0] = 'uuid'::regtype) then
-    perform _raise_invalid('an export function takes one uuid: the root of the tree that is about to go');
+    perform _raise_invalid('an export function must have one uuid argument: the root of the tree to be erased');
   end if;
   if not (select pg_has_role(session_user, c.relowner, 'usage') or p.proowner = c.relowner
             from pg_class c, pg_proc p where c.oid = 'retention_policies'::regclass and p.oid = p_export) then
     raise exception using
       errcode = 'insufficient_privilege',
       message = format('%s does not belong to the ledger''s owner, as whom it would run', p_export),
-      hint = 'The owner names functions of others.';
+      hint = 'Only the owner may name functions of others.';
   end if;
   insert into retention_policies (state, faculty, age, keep, export_function)
   values (
