@@ -3846,7 +3846,7 @@ create function _claim_holds(p_claim claims, p_item work_items) returns boolean
 create function _claim_look(p_claim claims, OUT own claims, OUT newer claims[], OUT taken_by claims, OUT is_free boolean) returns record
   plpgsql stable; -- body c3f62d24, comment e4b6628a
 create function _claim_new(p_item work_items, p_config jsonb, p_key text, p_ttl interval) returns claims
-  plpgsql stable; -- body d07344cb, comment 37b14f6d
+  plpgsql stable; -- body 6b4be0f9, comment 37b14f6d
 create function _claim_place(p_key text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 0252000f
 create function _claim_refusal(p_claim claims, p_other claims) returns text
@@ -4070,7 +4070,7 @@ create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[],
 create function _erase_begin(p_ids uuid[], p_keep text, p_reason text) returns void
   plpgsql volatile; -- body 1e7371b0, comment e80209a7
 create function _erase_check(p_left uuid[], p_forks uuid[]) returns void
-  plpgsql immutable; -- body 4f3292d1, comment 7971a634
+  plpgsql immutable; -- body 0faab180, comment 7971a634
 create function _erase_count(p_item_ids uuid[], p_keep text) returns TABLE(relation text, row_count bigint, bytes bigint)
   plpgsql volatile; -- body a7eb2fb2, comment d534cd84
 create function _erase_end(p_work_item_id uuid, p_row_count bigint) returns void
@@ -4280,7 +4280,7 @@ create function _hook(p_item work_items, p_focus foci, p_config jsonb, p_hook te
 create function _hook_order(p_item work_items, p_focus foci, p_config jsonb, p_run hook_runs, p_input jsonb DEFAULT '{}'::jsonb) returns jsonb
   sql stable; -- body e18cf608, comment c6404ba2
 create function _hook_problem(p_run hook_runs, p_result jsonb) returns text
-  plpgsql immutable; -- body f538d205, comment 3c649ea7
+  plpgsql immutable; -- body 7006f448, comment 3c649ea7
 create function _hook_result(p_run hook_runs) returns jsonb
   sql immutable; -- body eae42228, comment 6581c7c4
 create function _hook_said(p_run hook_runs, p_key text) returns text
@@ -4974,7 +4974,7 @@ create function _raise_no_memory(p_path text, p_end text DEFAULT ''::text) retur
 create function _raise_not_found(p_what text, p_id uuid) returns void
   plpgsql immutable; -- body ff65022f, comment 01039ccb
 create function _raise_not_over(p_focus foci, p_detail text) returns void
-  plpgsql volatile; -- body 2efc0308, comment df1001c6
+  plpgsql volatile; -- body 2c07690f, comment df1001c6
 create function _raise_over(p_work_item_id uuid) returns void
   plpgsql volatile; -- body 93a9bcd2, comment ec326b74
 create function _raise_talked_out(p_message text, p_hint text) returns void
@@ -5622,7 +5622,7 @@ create function _whats_new(p_work_item_id uuid, p_projects text[], p_since times
 create function _why_queued(p_work_item_id uuid) returns text
   sql stable; -- body dba2a18b, comment cee0dabb
 create function _why_unroutable(p_faculty text, p_work_type text) returns text
-  sql stable; -- body 9969e8db, comment 95d7c2d8
+  sql stable; -- body d2f85f48, comment 95d7c2d8
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
   sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9c650104, comment 2e9ef40d
 create function _will_be_seen(p_item work_items, p_task text) returns boolean
@@ -5688,7 +5688,7 @@ create function _writes_for_all() returns boolean
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_call_id uuid DEFAULT NULL::uuid) returns jsonb
   plpgsql volatile; -- body 4c077103, comment 37ae38ce
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json, p_source text DEFAULT NULL::text, p_search_path name[] DEFAULT current_schemas(false)) returns abilities
-  plpgsql volatile; -- body 7af46bd3, comment 38de19a0
+  plpgsql volatile; -- body 277eb62f, comment 38de19a0
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 12c93a43, comment c65caaf2
 create function ask_about(p_path text, p_work_item_id uuid DEFAULT NULL::uuid) returns text
@@ -5840,7 +5840,7 @@ create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT
 create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text) returns work_ledger
   plpgsql volatile; -- body d115a7c8, comment ed4ee07a
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_project text DEFAULT NULL::text) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
-  plpgsql stable; -- body 43606449, comment e1ee5903
+  plpgsql stable; -- body b1fd3fd7, comment e1ee5903
 create function ledger_search_lines(p_query text, p_before text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_max_tokens integer DEFAULT 1500) returns text
   plpgsql stable; -- body ecdf287b, comment e583366f
 create function ledger_search_newest(p_query text) returns text
@@ -5856,9 +5856,9 @@ create function markdown_codeblocks(p_text text) returns jsonb
 create function markdown_file_references(p_text text) returns jsonb
   sql immutable; -- body 24f17ac2, comment 2b77d582
 create function memory_command(p_input json, p_project text DEFAULT NULL::text, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_reader text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body c8c09f34, comment b2a8981e
+  plpgsql volatile; -- body 1d228c22, comment b2a8981e
 create function memory_erase(p_path text, p_reason text, p_project text DEFAULT NULL::text, p_keep_newest boolean DEFAULT false) returns bigint
-  plpgsql volatile; -- body 3ab61a0a, comment 8f9aea49
+  plpgsql volatile; -- body 87ebdac3, comment 8f9aea49
 create function memory_pin(p_path text, p_is_pinned boolean DEFAULT true, p_project text DEFAULT NULL::text) returns boolean
   plpgsql volatile; -- body 24a81bb1, comment 8a7bf084
 create function memory_rollback(p_path text, p_version integer, p_project text DEFAULT NULL::text, p_replaces integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
@@ -5874,7 +5874,7 @@ create function model_price_save(p_name text, p_input numeric, p_output numeric,
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric, p_cache_write_1h numeric DEFAULT NULL::numeric, p_takes jsonb DEFAULT NULL::jsonb) returns models
   plpgsql volatile; -- body 4dd0aa26, comment 05f5fb9d
 create function notify_me(p_work_item_id uuid, p_kind text, p_target text, p_always boolean DEFAULT false, p_lease uuid DEFAULT NULL::uuid) returns subscriptions
-  plpgsql volatile; -- body 19b6a2a5, comment 5f72875f
+  plpgsql volatile; -- body d0f776d0, comment 5f72875f
 create function now_sums(p_project text DEFAULT NULL::text) returns TABLE(trees integer, under_way integer, model integer, tools integer, waits integer, paused integer, next integer, approvals integer, tokens bigint, cost numeric, model_calls bigint)
   plpgsql stable; -- body fa1f73c1, comment 3335023c
 create function person_add(p_name text) returns TABLE(name text, token text)
@@ -5896,13 +5896,13 @@ create function project_rename(p_project text, p_name text) returns projects
 create function project_set(p_project text, p_claims text) returns projects
   plpgsql volatile; -- body c326364e, comment 193abd31
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body 8fdf0380, comment 396405a2
+  plpgsql stable; -- body 1c2e64b1, comment 396405a2
 create function recorded_runs_parse(p_content text) returns jsonb
   sql immutable; -- body ba1e617e, comment 807c465b
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
   plpgsql stable; -- body 16d8975e, comment 1739d126
 create function retention_policy_save(p_age interval, p_state text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_keep text DEFAULT 'nothing'::text, p_export regprocedure DEFAULT NULL::regprocedure) returns retention_policies
-  plpgsql volatile; -- body 46d2a3dd, comment e1ab11fb
+  plpgsql volatile; -- body 938e62a3, comment e1ab11fb
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
   plpgsql volatile; -- body 93c74eb6, comment 6893fc85
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
@@ -5928,7 +5928,7 @@ create function session_import(p_format text, p_content text) returns jsonb
 create function session_open(p_name text) returns sessions
   plpgsql volatile; -- body 91596632, comment bf696f11
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions
-  plpgsql volatile; -- body 742d051e, comment c631b8c1
+  plpgsql volatile; -- body c9a8b213, comment c631b8c1
 create function session_turn_at(p_session text, p_call integer) returns uuid
   sql stable; -- body 862064e5, comment c9553f24
 create function session_work(p_session text) returns uuid
@@ -6060,7 +6060,7 @@ create function work_submit(p_work_type text, p_description text, p_params jsonb
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
   plpgsql volatile; -- body 45793ffb, comment 2530f0d3
 create function work_totals(p_by text DEFAULT 'total'::text, p_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_step text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns TABLE(at timestamp with time zone, key text, requests bigint, iterations bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, unpriced_requests bigint, request_p50 double precision, request_p95 double precision, first_token_p50 double precision, first_token_p95 double precision, failed_requests bigint, calls bigint, failed_calls bigint, call_seconds double precision, call_p50 double precision, call_p95 double precision, items bigint, completed_items bigint, expired_leases bigint)
-  plpgsql stable; -- body ce2b7b83, comment 74224c2a
+  plpgsql stable; -- body 00456fe4, comment 74224c2a
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
   plpgsql stable; -- body e4d87861, comment 3d072933
 create function work_waterfall(p_work_item_id uuid) returns TABLE(n bigint, depth integer, span_id text, parent_span_id text, kind text, name text, work_item_id uuid, turn_id uuid, call_id uuid, attempt integer, started_at timestamp with time zone, ended_at timestamp with time zone, seconds double precision, is_error boolean, says text, cost numeric, critical_from timestamp with time zone, critical_until timestamp with time zone, own_seconds double precision)

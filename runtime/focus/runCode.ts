@@ -195,7 +195,7 @@ class NestedCalls {
       claim,
       runtime: { db, inputs },
     } = this.#focus;
-    if (ordinal >= MAX_CALLS) return { error: `this code has made ${MAX_CALLS} calls, which is the most`, is_final: true };
+    if (ordinal >= MAX_CALLS) return { error: `this code has made ${MAX_CALLS} calls, the maximum`, is_final: true };
     for (;;) {
       if (this.signal.aborted) return this.#end('the engine stopped this code');
       const nested = await db.toolCallNested(claim, this.#call.id, ordinal, name, input);

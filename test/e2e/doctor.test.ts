@@ -49,7 +49,7 @@ test('who holds what the ledger waits for is named, not those who wait', async (
   expect(await found('locks')).toEqual([
     expect.stringMatching(
       new RegExp(
-        `^error: process ${holder!.pid} \\(role postgres, psql of somebody, idle in transaction, .*\\) holds what 2 sessions of the ledger have waited for since`,
+        `^error: process ${holder!.pid} \\(role postgres, psql of somebody, idle in transaction, .*\\) holds a lock that 2 sessions of the ledger have waited for since`,
       ),
     ),
   ]);
@@ -63,12 +63,12 @@ test('rows that nobody cleans up are counted', async () => {
   await database.query(`alter table ledger.sweep_walks set (autovacuum_enabled = false)`);
   await database.query(`insert into ledger.sweep_walks (walk) values ('due')`);
   await database.query(`do $$ begin for n in 1..10001 loop update ledger.sweep_walks set job_id = n; end loop; end $$`);
-  await until(async () => (await found('vacuum')).some((says) => /table sweep_walks has \d+ dead rows beside 1 /.test(says)));
+  await until(async () => (await found('vacuum')).some((says) => /table sweep_walks has \d+ dead rows and 1 /.test(says)));
 });
 
 test('a listener that reaches the server is seen', async () => {
   await database.query(`select from ledger.lease_renew('w', '{}', '{}', 'here', 7, null, 4)`);
-  expect(await found('listener')).toEqual([expect.stringContaining('nobody listens')]);
+  expect(await found('listener')).toEqual([expect.stringContaining('none listens')]);
   const listener = listen(database.url, ['work_ledger'], { onNotification: () => {} });
   await until(async () => (await found('listener'))[0] === 'fine: workers are notified at once');
   await listener.close();

@@ -117,13 +117,7 @@ async function readersOfHangingLinks(at: { url: (database: string) => string }, 
     await frozen(there, async () => {
       const last = /\n\nLedger "frozen" is left out: [^]*?\. What it said just now:\n\nLedger "frozen", as of [^]*- Found there /;
       const printed = await across(url);
-      for (const part of [
-        own,
-        told('a', 'Found next door'),
-        told('z', 'Found next door'),
-        last,
-        /\n\nLedger "mute" is left out: .*\.\n\n/,
-      ])
+      for (const part of [own, told('a', 'Found next door'), told('z', 'Found next door'), last, /\n\nLedger "mute" is left out: .*\.\n\n/])
         expect(printed).toMatch(part);
 
       const [{ says } = { says: '' }] =

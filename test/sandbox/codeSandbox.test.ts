@@ -439,7 +439,7 @@ return {"malformed": raw(b"\\x00\\xff not http\\r\\n\\r\\n"), "header": raw(b"PO
       ),
     ).toEqual([10_000, 'here']);
     expect(await run('try:\n    echo("x" * 20_000_000)\nexcept ToolError as error:\n    return str(error)')).toMatchObject({
-      returned: 'a call holds at most 16777216 bytes',
+      returned: 'a call can have at most 16777216 bytes',
     });
     expect(
       await run(

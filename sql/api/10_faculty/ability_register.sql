@@ -35,7 +35,7 @@ begin
   begin
     p_input_schema := _json_compact(p_input_schema)::json; -- as every request sends it
   exception when statement_too_complex or numeric_value_out_of_range then
-    perform _raise_invalid(format('no request can hold the input schema of ability "%s": %s', p_name, sqlerrm));
+    perform _raise_invalid(format('the input schema of ability "%s" cannot be sent in a request: %s', p_name, sqlerrm));
   end;
   perform _check_word('an effect', p_effect, '{pure,idempotent,unsafe}'), _check_word('a risk', p_risk, '{safe,moderate,dangerous}'),
           _check_word('a source', coalesce(p_source, 'web'), '{none,own_test,file,other_agent,web}');

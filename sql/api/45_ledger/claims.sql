@@ -148,7 +148,7 @@ declare
   v_key text := btrim(p_key, E' \t\r\n');
   v_claim claims;
 begin
-  perform _check_key('what is claimed', p_key);
+  perform _check_key('the key of a claim', p_key);
   if coalesce(v_key, '') in ('', 'file:') then
     perform _raise_invalid('a claim needs a key', 'Use file: and a path, record: or url: and a name, or any other name.');
   end if;
@@ -163,7 +163,7 @@ begin
     end if;
     v_key := 'file:' || v_key;
   end if;
-  perform _check_key('what is claimed', v_key), _check_key('the path that is claimed', v_claim.place);
+  perform _check_key('the key of a claim', v_key), _check_key('the path of a claim', v_claim.place);
   v_claim.work_item_id := p_item.id;
   v_claim.key := v_key;
   v_claim.scope := coalesce(_project_now(p_item.project), v_directory, '');

@@ -19,7 +19,7 @@ declare
   v_path text;
 begin
   perform _check_key('an idempotency key', p_idempotency_key),
-          _check_word('a command of the memory', v_command, '{view,create,str_replace,insert,delete,rename}');
+          _check_word('a memory command', v_command, '{view,create,str_replace,insert,delete,rename}');
   v_path := _memory_path(_memory_word(v_input, case v_command when 'rename' then 'old_path' else 'path' end));
   if v_command <> 'view' then
     v_hand.project := _memory_locked(v_hand.project);

@@ -12,7 +12,7 @@ declare
   v_news jsonb := _config_of(v_item) -> 'awareness';
   v_row subscriptions;
 begin
-  perform _check_word('what can be told of', p_kind, '{end,path,text}');
+  perform _check_word('a kind of subscription', p_kind, '{end,path,text}');
   if coalesce(v_target, '') = '' or octet_length(v_target) > 1000 then
     perform _raise_invalid('what to look for is missing, or has more than 1,000 bytes');
   elsif v_news ->> 'enabled' = 'false' or v_news ->> 'refresh_every' = '0' then

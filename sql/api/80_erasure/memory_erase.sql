@@ -26,7 +26,7 @@ begin
      where f.project = v_hand.project and not f.is_deleted and exists (select from memory_versions v where v.file_id = f.id and v.path = v_path)
      order by f.path limit 1;
     if found then
-      raise exception using errcode = 'WL008', message = format('What %s said is %s today', v_path, v_file.path), hint = 'Erase that.';
+      raise exception using errcode = 'WL008', message = format('%s is now %s', v_path, v_file.path), hint = 'Erase that one.';
     end if;
     perform _raise_no_memory(v_path);
   end if;

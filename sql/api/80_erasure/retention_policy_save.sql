@@ -16,7 +16,7 @@ declare
   v_faculty text;
 begin
   perform _check_word('a final state', coalesce(p_state, 'completed'), '{completed,failed,dead,cancelled}');
-  perform _check_word('what is kept', p_keep, '{nothing,ledger,all}'), _check_key('a faculty', p_faculty);
+  perform _check_word('a choice of what to keep', p_keep, '{nothing,ledger,all}'), _check_key('a faculty', p_faculty);
   v_faculty := _retention_faculty(p_faculty);
   if p_age is null then
     delete from retention_policies where state is not distinct from p_state and faculty is not distinct from v_faculty returning * into v_policy;

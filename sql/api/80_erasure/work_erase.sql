@@ -166,7 +166,7 @@ begin
   if p_left <> '{}' then
     raise exception using
       errcode = 'WL008',
-      message = format('not over yet: %s', array_to_string(p_left[:20], ', ')),
+      message = format('these have not ended: %s', array_to_string(p_left[:20], ', ')),
       hint = 'Wait for its end, or end it: work_cancel().';
   elsif p_forks <> '{}' then
     raise exception using

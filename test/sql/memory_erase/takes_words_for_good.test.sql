@@ -39,7 +39,7 @@ select is((select count(*) from memory_versions where why like '%secret%'), 0::b
 select is_empty($$ select * from ledger_verify() $$, 'the chain holds');
 select is((select count(*) from erasing), 0::bigint, 'nothing else can be erased with it');
 select memory_write('/memories/b.md', 'moved words', 'shop'), memory_command('{"command": "rename", "old_path": "/memories/b.md", "new_path": "/memories/c.md"}', 'shop');
-select throws_ok($$ select memory_erase('/memories/b.md', 'because', 'shop') $$, 'WL008', 'What /memories/b.md said is /memories/c.md today', 'where it went is said');
+select throws_ok($$ select memory_erase('/memories/b.md', 'because', 'shop') $$, 'WL008', '/memories/b.md is now /memories/c.md', 'where it went is said');
 select is((select content from v_memory_files), 'moved words', 'and nothing goes');
 select is(memory_erase('/memories/c.md', 'because', 'shop'), 2::bigint, 'there it is erased, with what it said earlier');
 
