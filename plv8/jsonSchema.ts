@@ -75,12 +75,12 @@ class Check {
 
   readonly #spend: Spend = (steps) => {
     this.#steps += steps;
-    if (this.#steps > MAX_STEPS) throw new SchemaError('it takes more work than a check may');
+    if (this.#steps > MAX_STEPS) throw new SchemaError('checking it takes too many steps');
   };
 
   #deeper<T>(act: () => T): T {
     if (++this.#depth > MAX_DEPTH)
-      throw new SchemaError(`schema or value nest deeper than ${MAX_DEPTH} levels, or a $ref leads back to itself`);
+      throw new SchemaError(`schema or value is nested deeper than ${MAX_DEPTH} levels, or a $ref leads back to itself`);
     const result = act();
     this.#depth--;
     return result;
@@ -120,18 +120,18 @@ class Check {
   #referenced(reference: string, place: Place): unknown {
     const uri = resolveUri(reference, place.base);
     const [resource = '', fragment = ''] = uri.split(/#(.*)/s);
-    if (!this.#named.has(resource)) throw new SchemaError(`there is no ${reference} in it, and nothing is fetched`);
+    if (!this.#named.has(resource)) throw new SchemaError(`it contains no ${reference}, and nothing is fetched`);
     const root = this.#named.get(resource);
     if (fragment === '') return root;
     if (!fragment.startsWith('/')) {
-      if (!this.#named.has(`${resource}#${fragment}`)) throw new SchemaError(`there is no ${reference} in it`);
+      if (!this.#named.has(`${resource}#${fragment}`)) throw new SchemaError(`it contains no ${reference}`);
       return this.#named.get(`${resource}#${fragment}`);
     }
     let [found, around] = [root, isObject(root) ? (this.#places.get(root) ?? place) : place];
     for (const token of fragment.slice(1).split('/')) {
       const key = decoded(token).replaceAll('~1', '/').replaceAll('~0', '~');
       found = typeof found === 'object' && found !== null && Object.hasOwn(found, key) ? (found as Json)[key] : undefined;
-      if (found === undefined) throw new SchemaError(`there is no ${reference} in it`);
+      if (found === undefined) throw new SchemaError(`it contains no ${reference}`);
       if (isObject(found)) around = this.#places.get(found) ?? around;
     }
     this.#index(found, around); // it is below an unknown keyword
@@ -152,7 +152,7 @@ class Check {
   #check(schema: unknown, value: unknown, at: string, outer: Scope | null, seen: Seen): string[] {
     this.#spend(5);
     if (typeof schema === 'boolean') return schema ? [] : [said(at, 'is not allowed')];
-    if (!isObject(schema)) throw new SchemaError(`${JSON.stringify(schema)?.slice(0, 60)} is no schema`);
+    if (!isObject(schema)) throw new SchemaError(`${JSON.stringify(schema)?.slice(0, 60)} is not a schema`);
     const place = this.#places.get(schema) ?? { base: '', draft: 2020 };
     const scope = outer?.base === place.base ? outer : { base: place.base, outer };
     return this.#deeper(() => {

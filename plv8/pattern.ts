@@ -26,7 +26,7 @@ const MAX_STEPS = 20_000;
 
 /** Whether a pattern matches anywhere in a text. Throws a PatternError. */
 export function patternFound(pattern: string, text: string, spend: Spend): boolean {
-  if (pattern.length > MAX_PATTERN) throw new PatternError(`a pattern has at most ${MAX_PATTERN} characters`);
+  if (pattern.length > MAX_PATTERN) throw new PatternError(`a pattern can have at most ${MAX_PATTERN} characters`);
   return runs(programOf(new Parser(pattern).parse()), Array.from(text), 0, false, spend) !== null;
 }
 
@@ -74,7 +74,7 @@ function closure(program: readonly Step[], states: readonly number[], text: read
 function programOf(node: Node): Step[] {
   const program: Step[] = [];
   const add = (step: Step): number => {
-    if (program.length >= MAX_STEPS) throw new PatternError('a pattern repeats more than can be checked');
+    if (program.length >= MAX_STEPS) throw new PatternError('a pattern repeats too often to be checked');
     return program.push(step) - 1;
   };
   const emit = (one: Node): void => {
@@ -155,7 +155,7 @@ class Parser {
   }
 
   parse(): Node {
-    if (regExp(this.#source) === null) throw new PatternError(`the pattern ${JSON.stringify(this.#source)} is no regular expression`);
+    if (regExp(this.#source) === null) throw new PatternError(`the pattern ${JSON.stringify(this.#source)} is not a regular expression`);
     const node = this.#choice();
     if (this.#at < this.#source.length) throw new PatternError(`the pattern ${JSON.stringify(this.#source)} cannot be read`);
     return node;
@@ -205,7 +205,7 @@ class Parser {
     const opening = group.exec(this.#source)?.[0];
     if (opening !== undefined) {
       this.#at += opening.length;
-      if (this.#source.charAt(this.#at) === '?') throw new PatternError('a pattern has a group of a kind that is not known here');
+      if (this.#source.charAt(this.#at) === '?') throw new PatternError('a pattern has a group of an unknown kind');
       return this.#closed();
     }
     if (this.#take('^')) return { kind: 'edge', test: (_, at) => at === 0 };
@@ -213,13 +213,13 @@ class Parser {
     if (this.#take('\\b')) return { kind: 'edge', test: (text, at) => isWordAt(text, at - 1) !== isWordAt(text, at) };
     if (this.#take('\\B')) return { kind: 'edge', test: (text, at) => isWordAt(text, at - 1) === isWordAt(text, at) };
     if (/^\\[1-9k]/.test(this.#source.slice(this.#at, this.#at + 2)))
-      throw new PatternError('a pattern refers to an earlier group, which cannot be checked here');
+      throw new PatternError('a pattern refers to an earlier group, which is not supported');
     return { kind: 'character', test: this.#character() };
   }
 
   #closed(): Node {
     const item = this.#choice();
-    if (!this.#take(')')) throw new PatternError('a pattern has a group without an end');
+    if (!this.#take(')')) throw new PatternError('a pattern has an unclosed group');
     return item;
   }
 
@@ -227,7 +227,7 @@ class Parser {
     const start = this.#at;
     if (this.#take('[')) {
       while (!this.#take(']')) {
-        if (this.#at >= this.#source.length) throw new PatternError('a pattern has a class without an end');
+        if (this.#at >= this.#source.length) throw new PatternError('a pattern has an unclosed character class');
         this.#at += this.#source.startsWith('\\', this.#at) ? 2 : 1;
       }
     } else {

@@ -13,7 +13,7 @@ export async function daemonId(docker: Docker): Promise<string> {
   const marked = async (): Promise<string> => {
     const { Labels } = await mark.inspect();
     const id = Labels[MARK];
-    if (!id) throw new Error(`the volume ${MARK} is not of Work Ledger: it has no label ${MARK}`);
+    if (!id) throw new Error(`the volume ${MARK} does not belong to Work Ledger: it has no label ${MARK}`);
     return id;
   };
   return marked().catch(async (error: { statusCode?: number }) => {

@@ -59,7 +59,7 @@ async function listed(root: Directory, limits: ArchiveLimits): Promise<Headers[]
       }
       if (bytes > limits.maxBytes || entries.length > limits.maxFiles) {
         throw new WorkspaceError(
-          `${root.path} holds more than ${Math.floor(limits.maxBytes / 1024 / 1024)} MiB or ${limits.maxFiles} files, which is the most that a workspace takes`,
+          `${root.path} holds more than ${Math.floor(limits.maxBytes / 1024 / 1024)} MiB or ${limits.maxFiles} files, the most that a workspace may have`,
         );
       }
     }
@@ -142,7 +142,7 @@ export async function unpackFiles(
       }
       bytes += entry.size ?? 0;
       if (bytes > limits.maxBytes || ++files > limits.maxFiles)
-        throw new WorkspaceError(`there is more than ${Math.floor(limits.maxBytes / 1024 / 1024)} MiB or ${limits.maxFiles} files`);
+        throw new WorkspaceError(`there are more than ${Math.floor(limits.maxBytes / 1024 / 1024)} MiB or ${limits.maxFiles} files`);
       await target.writeFile(name, stream, undefined, (entry.mode ?? 0o644) & 0o777);
     };
     void (async () => {

@@ -53,7 +53,7 @@ export class HostWorkspace implements Workspace {
       const file = await this.#openFile(parent, name, path);
       try {
         const { size } = await file.stat();
-        if (size > maxBytes) throw new WorkspaceError(`${path} is too large: ${size} bytes, the most is ${maxBytes}`);
+        if (size > maxBytes) throw new WorkspaceError(`${path} is too large: ${size} bytes; at most ${maxBytes} are allowed`);
         return await readAtMost(file, maxBytes, path);
       } finally {
         await file.close();
@@ -271,7 +271,7 @@ async function readAtMost(file: FileHandle, maxBytes: number, path: string): Pro
     if (bytesRead === 0) return Buffer.concat(chunks);
     chunks.push(buffer.subarray(0, bytesRead));
     length += bytesRead;
-    if (length > maxBytes) throw new WorkspaceError(`${path} is too large: the most is ${maxBytes} bytes`);
+    if (length > maxBytes) throw new WorkspaceError(`${path} is too large: at most ${maxBytes} bytes are allowed`);
   }
 }
 

@@ -105,7 +105,7 @@ export class ToolSocket {
 
   async #answered(request: IncomingMessage): Promise<CodeCallAnswer> {
     const call = readCall(await bodyOf(request));
-    return this.#answer ? await this.#answer(call) : { error: 'this code is over', is_final: true };
+    return this.#answer ? await this.#answer(call) : { error: 'this code has ended', is_final: true };
   }
 }
 
@@ -128,12 +128,12 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
     length += chunk.length;
     if (length <= MAX_BODY) chunks.push(chunk); // the rest is read and dropped; otherwise the answer would not arrive
   }
-  if (length > MAX_BODY) throw new Error(`a call holds at most ${MAX_BODY} bytes`);
+  if (length > MAX_BODY) throw new Error(`a call can have at most ${MAX_BODY} bytes`);
   return Buffer.concat(chunks);
 }
 
 function readCall(body: Buffer): CodeCall {
-  if (depthOf(body) > MAX_DEPTH) throw new Error(`a call is at most ${MAX_DEPTH} levels deep`);
+  if (depthOf(body) > MAX_DEPTH) throw new Error(`a call can be at most ${MAX_DEPTH} levels deep`);
   const { ordinal, name, input } = JSON.parse(body.toString('utf8')) as Partial<CodeCall>;
   if (
     !Number.isSafeInteger(ordinal) ||
@@ -143,7 +143,7 @@ function readCall(body: Buffer): CodeCall {
     input === null ||
     Array.isArray(input)
   ) {
-    throw new Error('this is no tool call');
+    throw new Error('this is not a tool call');
   }
   return { ordinal: ordinal ?? 0, name, input };
 }

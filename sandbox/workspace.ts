@@ -16,7 +16,7 @@ export const hashOf = (bytes: Buffer): string => createHash('sha256').update(byt
 
 /** The error if a file was changed by something else between reading and writing. */
 export const changedMeanwhile = (path: string): WorkspaceError =>
-  new WorkspaceError(`somebody else changed ${path} since it was read; read it again`);
+  new WorkspaceError(`someone else changed ${path} since it was read; read it again`);
 
 export type FoundFile = { path: string; modifiedMs: number; size: number };
 

@@ -2501,7 +2501,7 @@ create view v_queue with (security_invoker=true) as
         CASE
             WHEN r.faculty IS NULL THEN _why_unroutable(w.faculty, w.work_type)
             WHEN y.waits_for <> 'worker'::text THEN y.why
-            WHEN m.name IS NOT NULL THEN format('model %s is not asked before %s'::text, m.name, _time_said(m.cooldown_ends_at))
+            WHEN m.name IS NOT NULL THEN format('model %s is cooling down until %s'::text, m.name, _time_said(m.cooldown_ends_at))
             WHEN r.slots <= r.used THEN format('%s of %s slots of faculty "%s" are taken'::text, r.used, r.slots, r.ref)
             ELSE y.why
         END AS why,
@@ -3524,19 +3524,19 @@ create function _ability_call(p_ability abilities, p_input jsonb, p_is_data bool
 create function _ability_call_key() returns text
   sql stable parallel safe; -- body d41d8cd9, comment 037f10cd
 create function _ability_check(p_ability abilities, p_work_item_id uuid, p_lease uuid) returns void
-  plpgsql volatile; -- body df16a786, comment b4288d59
+  plpgsql volatile; -- body 23a1024c, comment b4288d59
 create function _ability_check_child_work(p_input jsonb) returns text
   sql volatile; -- body bd8ceda7, comment 94cb8d31
 create function _ability_checkpoint_create(p_input jsonb) returns text
   sql volatile; -- body 6619109e, comment 1063ce42
 create function _ability_claim(p_input jsonb) returns text
-  plpgsql volatile; -- body 6c4a3d4e, comment 8f1cf879
+  plpgsql volatile; -- body 20402dca, comment 8f1cf879
 create function _ability_claim_release(p_input jsonb) returns text
-  sql volatile; -- body 58d53c1d, comment 79582c2a
+  sql volatile; -- body acc6e305, comment 79582c2a
 create function _ability_doubts(p_function regprocedure) returns TABLE(says text, remedy text)
-  sql stable; -- body d7f6f151, comment d880a685
+  sql stable; -- body 32398639, comment d880a685
 create function _ability_function(p_function regprocedure) returns text
-  plpgsql stable; -- body aba38e14, comment 7c83363d
+  plpgsql stable; -- body 0c534729, comment 7c83363d
 create function _ability_ledger_append(p_input jsonb) returns text
   sql volatile; -- body 6dacd33f, comment 3d35a4c3
 create function _ability_ledger_read(p_input jsonb) returns text
@@ -3546,13 +3546,13 @@ create function _ability_ledger_search(p_input jsonb) returns text
 create function _ability_memory(p_input jsonb) returns text
   sql volatile; -- body 41499f61, comment 7cc0f734
 create function _ability_notify_me(p_input jsonb) returns text
-  plpgsql volatile; -- body f6506ba5, comment 3a027005
+  plpgsql volatile; -- body ff015b2d, comment 3a027005
 create function _ability_path(p_schemas name[]) returns name[]
   sql stable; -- body dfc4702e, comment f4a6a88e
 create function _ability_recall_block(p_input jsonb) returns text
   sql volatile; -- body 4128b9ae, comment 26049f82
 create function _ability_reply(p_input jsonb) returns text
-  plpgsql volatile; -- body d716d926, comment 5d7a90fb
+  plpgsql volatile; -- body 78df7aae, comment 5d7a90fb
 create function _ability_resumption_context(p_input jsonb) returns text
   sql volatile; -- body 1b37be5a, comment 07e30aee
 create function _ability_spawn_child_work(p_input jsonb) returns text
@@ -3564,7 +3564,7 @@ create function _ability_tell_agent(p_input jsonb) returns text
 create function _ability_wait_for(p_input jsonb) returns text
   plpgsql volatile; -- body b729f347, comment 73923e2f
 create function _ability_work_complete(p_input jsonb) returns text
-  plpgsql volatile; -- body a773b01b, comment cdab24a3
+  plpgsql volatile; -- body 5cb0c3c3, comment cdab24a3
 create function _ability_work_item() returns uuid
   sql stable parallel safe; -- body d41d8cd9, comment 37e31c44
 create function _administers(p_role name) returns boolean
@@ -3574,9 +3574,9 @@ create function _age(p_at timestamp with time zone) returns double precision
 create function _agent_name(p_item work_items) returns text
   sql stable; -- body 0a9e2a55, comment ac5d0040
 create function _agents_listed(p_ids uuid[]) returns text
-  sql volatile; -- body 0d34dc9c, comment 6f94c9f7
+  sql volatile; -- body bfa11b3b, comment 6f94c9f7
 create function _agents_named(p_item work_items, p_to text) returns uuid[]
-  plpgsql stable; -- body 568b8ee9, comment b9057a24
+  plpgsql stable; -- body 6e15489d, comment b9057a24
 create function _agents_near(p_item work_items, p_name text) returns TABLE(id uuid, is_named boolean)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 640bad70, comment 71b82b12
 create function _ago(p_at timestamp with time zone, p_now timestamp with time zone) returns text
@@ -3588,7 +3588,7 @@ create function _answer_attributes(p_turn turns) returns jsonb
 create function _approval_ask(p_call tool_calls, p_risk text, p_engage jsonb) returns void
   plpgsql volatile; -- body 94546188, comment addfe47a
 create function _approval_decide(p_tool_call_id uuid, p_decision text, p_input_hash text, p_reason text) returns approvals
-  plpgsql volatile; -- body 3c978366, comment 24774bd9
+  plpgsql volatile; -- body 6da389fa, comment 24774bd9
 create function _approval_settle(p_call tool_calls, p_approval approvals, OUT is_decided boolean, OUT refusal text) returns record
   plpgsql volatile; -- body e09a62de, comment 0ed01abb
 create function _approvals_expire(p_call_ids uuid[]) returns void
@@ -3618,7 +3618,7 @@ create function _awaited_by(p_work_item_id uuid) returns SETOF tool_calls
 create function _awaits(p_input json) returns uuid[]
   plpgsql immutable; -- body c4fd86ac, comment ad0c2706
 create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid, p_but uuid[] DEFAULT '{}'::uuid[], OUT said text, OUT shown jsonb) returns record
-  sql volatile; -- body 1d017171, comment 9e12e47c
+  sql volatile; -- body f0d21ebe, comment 9e12e47c
 create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off set jit=off; -- body 44139d87, comment 7b682dd9
 create function _awareness_here(p_work_item_id uuid, p_directory text, OUT said text, OUT shown jsonb) returns record
@@ -3668,7 +3668,7 @@ create function _branch_files(p_turns uuid[], OUT n integer, OUT files jsonb) re
 create function _branch_heads(p_a text, p_b text) returns uuid[]
   plpgsql stable; -- body b77952aa, comment 2960c523
 create function _branch_message(p_item work_items, p_turn turns, p_engage jsonb) returns text
-  sql stable; -- body 4d596580, comment 2f32616e
+  sql stable; -- body d9f67089, comment 2f32616e
 create function _branch_said(p_turns uuid[], p_after integer, p_limit integer) returns TABLE(n integer, turn_id uuid, says text, calls jsonb, hash text)
   sql stable; -- body de944b5f, comment 647169f0
 create function _branch_sums(p_turns uuid[], OUT turns integer, OUT model_calls integer, OUT cost numeric, OUT calls integer, OUT failed_calls integer, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
@@ -3690,7 +3690,7 @@ create function _budget_child(p_parent_id uuid) returns void
 create function _budget_hold(p_budgets budget_draw[], p_amounts jsonb) returns void
   plpgsql volatile; -- body 768a3af4, comment e5432e1c
 create function _budget_lack(p_budget budget_draw, p_model text, p_input bigint) returns text
-  sql stable; -- body ff7d6650, comment 19ec03a1
+  sql stable; -- body 67f74ecc, comment 19ec03a1
 create function _budget_park(p_item work_items, p_reason text, p_until timestamp with time zone) returns jsonb
   plpgsql volatile; -- body 2348378b, comment 3f437465
 create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_resources budget_resource[], p_input bigint, OUT lack text, OUT ends_at timestamp with time zone, OUT is_held_by_others boolean) returns record
@@ -3758,7 +3758,7 @@ create function _calls_begin(p_turn turns, p_config jsonb) returns void
 create function _calls_claim(p_item work_items, p_config jsonb, p_turn_id uuid, p_call_id uuid DEFAULT NULL::uuid) returns text
   plpgsql volatile; -- body 97d2da83, comment 33d8262c
 create function _calls_give_up(p_after interval) returns integer
-  sql volatile; -- body 8b1193b7, comment c6a3cdb9
+  sql volatile; -- body 5f24042f, comment c6a3cdb9
 create function _calls_held(p_turn_id uuid) returns uuid[]
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d1fe5305, comment 4f741c27
 create function _calls_stop(p_call_ids uuid[], p_words text, p_words_if_uncertain text DEFAULT NULL::text) returns void
@@ -3780,41 +3780,41 @@ create function _chat_content(p_turn_id uuid) returns jsonb
 create function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body f7d266eb, comment 379d4b37
 create function _check_attempts(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
-  sql stable; -- body 66008902, comment d039435f
+  sql stable; -- body b4a9bb67, comment d039435f
 create function _check_calls(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
-  sql stable; -- body f2b92df7, comment 5f1b8740
+  sql stable; -- body 60098db2, comment 5f1b8740
 create function _check_days() returns TABLE(invariant text, work_item_id uuid, says text)
-  sql stable; -- body def7630d, comment e0c093e9
+  sql stable; -- body b115fcf3, comment e0c093e9
 create function _check_entries(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
-  sql stable; -- body dc3cc7e8, comment 7935a739
+  sql stable; -- body 7d4c1447, comment 7935a739
 create function _check_head() returns trigger
   plpgsql volatile; -- body 0eb5cd25, comment 5a69b918
 create function _check_images(p_images jsonb) returns void
   plpgsql stable; -- body cf17525d, comment 1ea09a43
 create function _check_items(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
-  sql stable; -- body 48acc060, comment 7c34d788
+  sql stable; -- body 919f731f, comment 7c34d788
 create function _check_key(p_what text, p_key text) returns void
   plpgsql immutable; -- body 7d517465, comment 13069995
 create function _check_page(p_limit integer, p_most integer) returns void
   plpgsql immutable; -- body b53d7c93, comment cd80d56b
 create function _check_person(p_name text) returns void
-  plpgsql immutable; -- body 2068df48, comment b2c27a7e
+  plpgsql immutable; -- body 66dd800b, comment b2c27a7e
 create function _check_program(p_version text) returns void
-  plpgsql immutable; -- body 79993cad, comment e9fe16ed
+  plpgsql immutable; -- body 614d3719, comment e9fe16ed
 create function _check_span(p_what text, p_span interval) returns void
   plpgsql immutable; -- body 529d1372, comment 55ae8093
 create function _check_submitter(p_work_item_id uuid) returns void
-  plpgsql stable; -- body 36ec047d, comment 850d2449
+  plpgsql stable; -- body 00d982f3, comment 850d2449
 create function _check_takes(p_takes jsonb) returns void
-  plpgsql immutable; -- body e62011b3, comment d346e82f
+  plpgsql immutable; -- body 2d303b56, comment d346e82f
 create function _check_time(p_what text, p_at timestamp with time zone) returns void
   plpgsql stable; -- body 3be6ef02, comment 738d482f
 create function _check_turn() returns trigger
   plpgsql volatile; -- body 4b5751a2, comment e5567c89
 create function _check_turns(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
-  sql stable; -- body 06770604, comment 1db6c055
+  sql stable; -- body ba3e8882, comment 1db6c055
 create function _check_waits(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
-  sql stable; -- body b8e73d4d, comment e606acf1
+  sql stable; -- body b631e3b9, comment e606acf1
 create function _check_word(p_what text, p_word text, p_known text[]) returns void
   plpgsql immutable; -- body 8ae6b534, comment 5fe07765
 create function _checked_results(p_results json) returns json
@@ -3846,11 +3846,11 @@ create function _claim_holds(p_claim claims, p_item work_items) returns boolean
 create function _claim_look(p_claim claims, OUT own claims, OUT newer claims[], OUT taken_by claims, OUT is_free boolean) returns record
   plpgsql stable; -- body c3f62d24, comment e4b6628a
 create function _claim_new(p_item work_items, p_config jsonb, p_key text, p_ttl interval) returns claims
-  plpgsql stable; -- body 009a8df7, comment 37b14f6d
+  plpgsql stable; -- body 6b4be0f9, comment 37b14f6d
 create function _claim_place(p_key text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 0252000f
 create function _claim_refusal(p_claim claims, p_other claims) returns text
-  sql stable; -- body 17ca6519, comment 64ced0c9
+  sql stable; -- body 71e88487, comment 64ced0c9
 create function _claim_released(p_scope text, p_key text) returns void
   plpgsql volatile; -- body 50776c43, comment b891eb83
 create function _claim_stands(p_claim claims, p_item work_items) returns boolean
@@ -3866,9 +3866,9 @@ create function _claim_warning(p_claim claims, p_others claims[]) returns text
 create function _claim_why(p_claim claims, p_item work_items) returns text
   sql immutable parallel safe; -- body 37c44543, comment 5160c672
 create function _claim_words(p_claim claims, p_other claims) returns text
-  sql stable; -- body 7942ad63, comment 928bed5f
+  sql stable; -- body 89ebeaaf, comment 928bed5f
 create function _claimant_check(p_item work_items, p_is_at_work boolean) returns void
-  plpgsql immutable; -- body 02dec2fb, comment f3964c7c
+  plpgsql immutable; -- body d6c04b82, comment f3964c7c
 create function _claims_are_due(p_item work_items, p_config jsonb, p_kinds text[]) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 5d8d7892
 create function _claims_held(p_item work_items) returns integer
@@ -3912,7 +3912,7 @@ create function _compaction_applied(p_compaction compactions, p_cut elisions, p_
 create function _compaction_begun(p_state context_state, p_trigger text, p_tokens integer) returns compactions
   plpgsql stable; -- body 7df9cc1d, comment d342b706
 create function _compaction_cut(p_state context_state, p_keep integer, p_trigger text, p_ledger text, p_told_chars integer, p_summary text) returns elisions
-  plpgsql stable; -- body 4ff47199, comment 2ac84317
+  plpgsql stable; -- body 315e75de, comment 2ac84317
 create function _compaction_due(p_state context_state, p_last turns, p_say text, p_may_summarize boolean, p_raw_chars integer, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7b0cf034, comment a7cc779d
 create function _compaction_ladder(p_state context_state, p_say text, p_may_summarize boolean, p_trigger text, p_tokens integer, p_chars bigint, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
@@ -3962,7 +3962,7 @@ create function _daily_budgets_of(p_work_item_ids uuid[]) returns SETOF daily_bu
 create function _daily_count(p_scope text, p_name text, p_resource text, p_today date, p_open uuid[] DEFAULT NULL::uuid[]) returns void
   plpgsql volatile; -- body 15d152a8, comment fef93448
 create function _daily_name(p_project text, p_faculty text) returns text
-  plpgsql stable; -- body 4f97095e, comment ca264483
+  plpgsql stable; -- body 16b9ce60, comment ca264483
 create function _daily_open(p_scope text, p_name text) returns SETOF uuid
   sql stable; -- body 7fbd99e5, comment b3865453
 create function _daily_owners(p_work_item_ids uuid[]) returns TABLE(scope text, name text)
@@ -3998,27 +3998,27 @@ create function _digest_store(p_focus foci, p_config jsonb, p_turn turns, p_dige
 create function _directory_named(p_item work_items, p_faculty_hash text) returns jsonb
   sql stable; -- body bc60305c, comment 2978ebbc
 create function _doctor_invariants() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 4dec9537, comment ccfeb1aa
+  sql stable; -- body a1c1718c, comment ccfeb1aa
 create function _doctor_locks() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body ec2574d9, comment 445d319b
+  sql stable; -- body e4478ca0, comment 445d319b
 create function _doctor_retention() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 25bee263, comment 6bf3b42d
+  sql stable; -- body 80d3ce5d, comment 6bf3b42d
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 3a8952f6, comment ef22705a
+  sql stable; -- body 67d6d1e4, comment ef22705a
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body f090eba1, comment 770e636f
+  sql stable; -- body 74c27c18, comment 770e636f
 create function _doctor_sessions() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 0ab7d442, comment 98536776
+  sql stable; -- body 543bcc95, comment 98536776
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body ee795e70, comment a5d95813
+  sql stable; -- body c0312d4f, comment a5d95813
 create function _doctor_speed() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body de071e07, comment 8c02c3ab
+  sql stable; -- body bfb802f2, comment 8c02c3ab
 create function _doctor_tools() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 165e087b, comment 2e15c580
+  sql stable; -- body 393f97eb, comment 2e15c580
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 5779a790, comment ffe50067
+  sql stable; -- body e8128c52, comment ffe50067
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  plpgsql stable; -- body 9ca3aab8, comment e36738ab
+  plpgsql stable; -- body 14501204, comment e36738ab
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer, p_lease uuid) returns void
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 377aabd2, comment ee77c08f
 create function _driver(p_work_item_id uuid, p_faculty text) returns TABLE(driver text)
@@ -4042,7 +4042,7 @@ create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_
 create function _elision_store(p_cut elisions) returns void
   plpgsql volatile; -- body 79361ac7, comment c890d406
 create function _engine_message(p_flags iteration_flags) returns text
-  plpgsql volatile; -- body b1675982, comment 36fa6ca2
+  plpgsql volatile; -- body b338b745, comment 36fa6ca2
 create function _engine_prompt(p_tools text[], p_awareness boolean DEFAULT true) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7b967d72
 create function _enqueue(p_work_item_id uuid) returns boolean
@@ -4060,7 +4060,7 @@ create function _entry_hash(p_salt uuid, p_entry work_ledger) returns bytea
 create function _entry_link(p_previous bytea, p_salt uuid, p_entry work_ledger) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment d2717a0c
 create function _entry_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
-  sql stable; -- body 07289d7b, comment 1b40c484
+  sql stable; -- body 94a88433, comment 1b40c484
 create function _entry_with_plan(p_entry_type text, p_content text, p_items jsonb, p_done integer[], p_doing integer) returns text
   plpgsql immutable; -- body d29bb804, comment a01916a6
 create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
@@ -4070,7 +4070,7 @@ create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[],
 create function _erase_begin(p_ids uuid[], p_keep text, p_reason text) returns void
   plpgsql volatile; -- body 1e7371b0, comment e80209a7
 create function _erase_check(p_left uuid[], p_forks uuid[]) returns void
-  plpgsql immutable; -- body 4f3292d1, comment 7971a634
+  plpgsql immutable; -- body 0faab180, comment 7971a634
 create function _erase_count(p_item_ids uuid[], p_keep text) returns TABLE(relation text, row_count bigint, bytes bigint)
   plpgsql volatile; -- body a7eb2fb2, comment d534cd84
 create function _erase_end(p_work_item_id uuid, p_row_count bigint) returns void
@@ -4088,7 +4088,7 @@ create function _erasure_problems(p_work_item_id uuid) returns TABLE(place text,
 create function _evidence(p_work_item_id uuid, p_named text, OUT tool_call_id uuid, OUT artifact_hash text) returns record
   sql stable; -- body e9289f29, comment 9dbe771f
 create function _evidence_check(p_work_item_id uuid, p_evidence jsonb) returns void
-  plpgsql stable; -- body dcf62a45, comment 27cf76e2
+  plpgsql stable; -- body 363d2a9d, comment 27cf76e2
 create function _excerpt(p_text text, p_max_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment ac63c1ff
 create function _exchange(p_turn_id uuid) returns SETOF exchange
@@ -4104,7 +4104,7 @@ create function _execute_span_id(p_work_item_id uuid, p_attempt integer) returns
 create function _exit_code(p_said text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 26caca2b
 create function _explain_kept(p_cut elisions) returns TABLE(block integer, turns integer, chars bigint, why text)
-  sql stable; -- body e64d32a7, comment 8c2fa2e2
+  sql stable; -- body 78a60ef2, comment 8c2fa2e2
 create function _export_at(p_at timestamp with time zone) returns text
   sql stable parallel safe; -- body d41d8cd9, comment 59cf7794
 create function _export_blocks(p_turn_id uuid, p_elision_id uuid) returns TABLE(n bigint, part bigint, role text, turn_id uuid, external_id text, provider text, model text, at timestamp with time zone, is_by_people boolean, block json)
@@ -4122,17 +4122,17 @@ create function _export_codex_image(p_block json) returns json
 create function _export_codex_items(p_piece export_piece, p_is_custom boolean) returns TABLE(type text, payload json)
   plpgsql stable; -- body 92bd4c0a, comment 32d80b4b
 create function _export_find(p_session text, OUT work_item_id uuid, OUT turn_id uuid) returns record
-  plpgsql stable; -- body afcfe74a, comment 14d4cf66
+  plpgsql stable; -- body d20d4c4a, comment 14d4cf66
 create function _export_id(p_format text, p_of text) returns uuid
   sql immutable parallel safe; -- body d41d8cd9, comment 55f6e86f
 create function _export_is_custom(p_piece export_piece) returns boolean
   sql stable parallel safe; -- body d41d8cd9, comment c61ad9c6
 create function _export_piece(p_format text, p_block json, p_name text, p_input json, p_given text, p_given_input json, p_left_out text[], p_keeps_thinking boolean, OUT kind text, OUT block json, OUT left_out text[]) returns record
-  plpgsql volatile; -- body 6aa5653c, comment 8d2c422f
+  plpgsql volatile; -- body bddca3a1, comment 8d2c422f
 create function _export_place(p_session text, p_is_settled boolean, OUT work_item_id uuid, OUT turn turns, OUT elision_id uuid, OUT left_out text[]) returns record
-  plpgsql stable; -- body 04d5e776, comment 20807dea
+  plpgsql stable; -- body d418560c, comment 20807dea
 create function _export_stream(p_format text, p_item work_items, p_turn turns, p_elision_id uuid) returns SETOF export_piece
-  plpgsql volatile; -- body 8db620e9, comment 96731124
+  plpgsql volatile; -- body 7608074e, comment 96731124
 create function _export_tools() returns TABLE(format text, name text, of_tools text[], keys jsonb, required text[])
   sql immutable parallel safe; -- body da8ae867, comment f3c8f318
 create function _export_value(p_value json) returns json
@@ -4162,7 +4162,7 @@ create function _faculty_defaults() returns jsonb
 create function _faculty_for(p_faculty text, p_work_type text, p_project text) returns faculties
   sql stable; -- body 38aeaa68, comment 57cf33a5
 create function _faculty_keys() returns TABLE(path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
-  sql immutable parallel safe; -- body 7a6fc853, comment 0bd2f433
+  sql immutable parallel safe; -- body caafb14d, comment 0bd2f433
 create function _faculty_label(p_faculty text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2b78fe8e
 create function _faculty_labels(p_faculty text, p_project text) returns jsonb
@@ -4198,7 +4198,7 @@ create function _family(p_model text, OUT context_window integer, OUT tokens_per
 create function _family_takes(p_model text) returns jsonb
   plpgsql immutable parallel safe; -- body eefe76fc, comment f39668b9
 create function _fence(p_work_item_id uuid, p_lease uuid) returns work_items
-  plpgsql volatile; -- body 8bb58854, comment 39a6e112
+  plpgsql volatile; -- body a332a34e, comment 39a6e112
 create function _fence_create(p_item work_items) returns void
   sql volatile; -- body 636ea3f4, comment bc5ea573
 create function _fence_follow() returns trigger
@@ -4220,7 +4220,7 @@ create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_
 create function _first_block(p_focus_id uuid) returns integer
   sql stable; -- body 4f2e3f5c, comment c295e06c
 create function _floor_cut(p_state context_state, p_trigger text, p_say text, p_max_chars integer) returns elisions
-  plpgsql stable; -- body 3f15476d, comment 28780376
+  plpgsql stable; -- body 969fed80, comment 28780376
 create function _focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer, OUT answer json, OUT has_told boolean) returns record
   plpgsql volatile; -- body e88da2e0, comment 3e8fbc36
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
@@ -4260,7 +4260,7 @@ create function _genai_part(p_block jsonb) returns jsonb
 create function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision) returns boolean
   plpgsql volatile; -- body 4cefc1ec, comment 456e6452
 create function _goes_on_check(p_source work_items, p_states text[]) returns void
-  plpgsql stable; -- body 8b3cc92e, comment a7ff2f8f
+  plpgsql stable; -- body 5f84b9ee, comment a7ff2f8f
 create function _granted_functions() returns TABLE(oid oid, kinds text[])
   sql stable; -- body 8409698e, comment 96927880
 create function _has_come(p_work_item_id uuid) returns boolean
@@ -4280,7 +4280,7 @@ create function _hook(p_item work_items, p_focus foci, p_config jsonb, p_hook te
 create function _hook_order(p_item work_items, p_focus foci, p_config jsonb, p_run hook_runs, p_input jsonb DEFAULT '{}'::jsonb) returns jsonb
   sql stable; -- body e18cf608, comment c6404ba2
 create function _hook_problem(p_run hook_runs, p_result jsonb) returns text
-  plpgsql immutable; -- body f538d205, comment 3c649ea7
+  plpgsql immutable; -- body 7006f448, comment 3c649ea7
 create function _hook_result(p_run hook_runs) returns jsonb
   sql immutable; -- body eae42228, comment 6581c7c4
 create function _hook_said(p_run hook_runs, p_key text) returns text
@@ -4312,7 +4312,7 @@ create function _import_branch(p_label text, p_head turns) returns void
 create function _import_calls(p_turn turns, p_exchange record, p_n integer) returns TABLE(call_id uuid, result text, is_error boolean, spawns text, images json, input json)
   plpgsql stable; -- body 3ad7640f, comment 5ba2d419
 create function _import_check(p_of transcripts, p_work_item_id uuid) returns void
-  plpgsql stable; -- body 201db68e, comment c62be169
+  plpgsql stable; -- body 0b380f12, comment c62be169
 create function _import_compaction(p_focus foci, p_last turns, p_summary text, p_at timestamp with time zone) returns turns
   plpgsql volatile; -- body 9ac724ba, comment 3ca69677
 create function _import_config(p_model text, p_system text, p_tools json) returns text
@@ -4326,7 +4326,7 @@ create function _import_focus(p_work_item_id uuid, p_label text, p_at timestamp 
 create function _import_id_of(p_external_id text, p_submitter name) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bf99d535
 create function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamp with time zone, p_project text DEFAULT NULL::text, p_conversation_id text DEFAULT NULL::text, p_of transcripts DEFAULT NULL::transcripts, p_is_followed boolean DEFAULT false) returns work_items
-  plpgsql volatile; -- body c4d2ec7e, comment 44869953
+  plpgsql volatile; -- body c5e58352, comment 44869953
 create function _import_kept(p_of transcripts, p_item work_items, p_is_live boolean, p_is_followed boolean) returns void
   plpgsql volatile; -- body e5f6dc8d, comment 9ae8eddc
 create function _import_known(p_focus foci, p_parent turns, p_external_ids text[], p_response_id text) returns turns
@@ -4540,7 +4540,7 @@ create function _json_with_key(p_object json, p_key text, p_value text) returns 
 create function _jsonb_of(p_json json) returns jsonb
   plpgsql immutable; -- body f21b1a56, comment 4edaa375
 create function _keep_answer(p_step work_ledger) returns text
-  plpgsql stable; -- body 89b0c2c6, comment d3fc7c54
+  plpgsql stable; -- body ef4ea794, comment d3fc7c54
 create function _keep_at(p_work_item_id uuid, p_seq integer DEFAULT 2147483647) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 406d99e3, comment ec7cc30f
 create function _keep_leaving(p_step work_ledger) returns text[]
@@ -4560,7 +4560,7 @@ create function _keep_unknown(p_step work_ledger) returns text[]
 create function _kept(p_head turns, p_last_turn_id uuid, p_names text[], p_engage jsonb) returns json
   plpgsql stable; -- body 8cf86f3e, comment 50852f7c
 create function _kept_block(p_cut elisions) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ac39f740, comment 7a1f556d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 59e286ec, comment 7a1f556d
 create function _kept_call(p_call tool_calls) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2cf11068, comment fb26b933
 create function _kept_lines(p_kept json) returns text[]
@@ -4612,7 +4612,7 @@ create function _leases_begin_by_now() returns void
 create function _ledger_append_json(p_input jsonb) returns work_ledger
   sql volatile; -- body ac3579ea, comment fbdbd7b0
 create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_entry_type text, p_content text, p_keep text[]) returns work_ledger
-  plpgsql volatile; -- body c72b9683, comment 54f159a6
+  plpgsql volatile; -- body 799a867f, comment 54f159a6
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text
   plpgsql stable; -- body e52e4bbc, comment 544c431b
 create function _ledger_cut(p_state context_state, p_keep integer, p_trigger text, p_limit_chars numeric) returns elisions
@@ -4632,7 +4632,7 @@ create function _ledger_inherit(p_item work_items, p_source_id uuid, p_last inte
 create function _ledger_linked(p_entries work_ledger[], p_salt uuid) returns work_ledger[]
   plpgsql stable; -- body 7a8bf5ac, comment 45909774
 create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer) returns fences
-  plpgsql volatile; -- body 7c20d21a, comment 8f0785ca
+  plpgsql volatile; -- body e693947e, comment 8f0785ca
 create function _ledger_schema() returns text
   sql stable; -- body a3098596, comment c789aca7
 create function _ledger_trust(p_work_item_id uuid, p_turn_id uuid) returns text
@@ -4650,13 +4650,13 @@ create function _lines_read(p_tool_name text, p_input jsonb, OUT line_start inte
 create function _lines_shown(p_call tool_calls) returns text[]
   sql stable; -- body 6d39ada7, comment b98db598
 create function _linked_digest(p_name text, OUT digest text, OUT version text, OUT problem text, OUT is_silent boolean, OUT is_late boolean) returns record
-  plpgsql volatile; -- body c194b401, comment 6f98ac0e
+  plpgsql volatile; -- body a1c96241, comment 6f98ac0e
 create function _linked_heard(p_name text, p_version text, p_digest text) returns void
   plpgsql volatile; -- body 36e24701, comment f9941516
 create function _linked_title(p_name text, p_version text) returns text
   sql stable; -- body 556d7bd9, comment f0e5bdac
 create function _linked_told(p_name text, p_is_asked boolean, OUT says text, OUT is_late boolean) returns record
-  plpgsql volatile; -- body df2ca74a, comment ab96e8cf
+  plpgsql volatile; -- body 21c1b9ee, comment ab96e8cf
 create function _list(p_items text[], p_max integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment c8ea6917
 create function _listed(p_list jsonb) returns text
@@ -4732,15 +4732,15 @@ create function _memory_locked(p_project text) returns text
 create function _memory_merge(p_from text, p_to text) returns void
   plpgsql volatile; -- body 6547e36f, comment d2ddfd1b
 create function _memory_new(p_project text, p_path text) returns memory_files
-  plpgsql volatile; -- body e27a6177, comment 8d04b38c
+  plpgsql volatile; -- body 7cd068fa, comment 8d04b38c
 create function _memory_numbered(p_lines text[], p_from integer, p_to integer) returns text
   sql immutable; -- body e653d3e3, comment 3ccdf175
 create function _memory_path(p_path text) returns text
-  plpgsql stable; -- body 893e8c7d, comment 77fbb771
+  plpgsql stable; -- body ab0dc33f, comment 77fbb771
 create function _memory_pinned(p_project text) returns text
   plpgsql stable; -- body c2484641, comment b3428c40
 create function _memory_problems() returns TABLE(place text, problem text)
-  sql stable; -- body 7940358a, comment 76ebbc77
+  sql stable; -- body 62091067, comment 76ebbc77
 create function _memory_rename(p_hand memory_hand, p_path text, p_to text) returns text
   plpgsql volatile; -- body efd548a0, comment 1fb38956
 create function _memory_seen(p_hand memory_hand, p_file_id uuid, p_version integer) returns void
@@ -4750,13 +4750,13 @@ create function _memory_side(p_mark text, p_lines text[], p_head integer, p_tail
 create function _memory_size(p_bytes bigint) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 19760086
 create function _memory_store(p_hand memory_hand, p_file memory_files, p_command text, p_path text, p_content text) returns memory_files
-  plpgsql volatile; -- body db6e1872, comment a24cfed8
+  plpgsql volatile; -- body 1bcc61c8, comment a24cfed8
 create function _memory_str_replace(p_hand memory_hand, p_path text, p_old text, p_new text) returns text
   plpgsql volatile; -- body 8afe48c7, comment d9e43d93
 create function _memory_told(p_project text) returns text
   sql volatile; -- body 9ea55a48, comment befdaa66
 create function _memory_unpinned(p_file memory_files) returns void
-  plpgsql immutable; -- body ae80ccfa, comment a5269c73
+  plpgsql immutable; -- body eb283471, comment a5269c73
 create function _memory_view(p_hand memory_hand, p_path text, p_range jsonb) returns text
   plpgsql volatile; -- body c77dda77, comment bab6ecbb
 create function _memory_why(p_why text) returns text
@@ -4768,13 +4768,13 @@ create function _memory_words(p_version memory_versions) returns bytea
 create function _message_hash(p_salt uuid, p_message messages) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 2d807ced
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid, p_ttl text DEFAULT '5m'::text) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body cf87f90a, comment 1a314dbf
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c8c43d4d, comment 1a314dbf
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_ttl text DEFAULT '5m'::text) returns text
   sql stable; -- body a63935d7, comment 6151854e
 create function _messages_since(p_turn turns, p_flags iteration_flags, p_is_told boolean) returns json
   plpgsql stable; -- body a4c8597e, comment 4e2d2e14
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
-  sql immutable parallel safe; -- body 38739bbc, comment 4e6810e4
+  sql immutable parallel safe; -- body 39816177, comment 4e6810e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body e119f405, comment 733901fa
 create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
@@ -4786,7 +4786,7 @@ create function _milliseconds(p_from timestamp with time zone, p_to timestamp wi
 create function _model_heard(p_turn turns, p_is_cooling boolean) returns void
   plpgsql volatile; -- body 9a4cc8ca, comment ab530f9b
 create function _model_problems(p_engage jsonb) returns TABLE(path text[], says text)
-  sql stable; -- body f97559a5, comment d9ca8156
+  sql stable; -- body 69ea61e7, comment d9ca8156
 create function _model_takes(p_model text) returns jsonb
   sql stable; -- body c33bca59, comment 0fa9afbb
 create function _moved() returns TABLE(direction text, peer text, address text)
@@ -4818,11 +4818,11 @@ create function _news_mark(p_work_item_id uuid, p_projects text[], p_since times
 create function _next_block(p_head turns, p_boundary text) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment b9a2e3a0
 create function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_work text[], p_steps text[], p_asked text) returns text[]
-  sql immutable; -- body 26ef4543, comment 75dd87f9
+  sql immutable; -- body ae2abec3, comment 75dd87f9
 create function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_raw_chars integer, p_chars bigint DEFAULT NULL::bigint) returns integer
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bd0e2505, comment 42f572e5
 create function _no_javascript(p_function text) returns jsonb
-  plpgsql immutable; -- body 38372272, comment 1a2ca040
+  plpgsql immutable; -- body 8a9002f1, comment 1a2ca040
 create function _no_longer_fits(p_tokens numeric, p_window integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 23bb5b7a
 create function _no_such_tool(p_turn turns, p_name text) returns text
@@ -4834,7 +4834,7 @@ create function _notify_journal() returns trigger
 create function _now() returns timestamp with time zone
   sql volatile; -- body d41d8cd9, comment 
 create function _nudge(p_item work_items, p_focus foci, p_head turns, p_written integer, p_interval integer, p_lease uuid, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6a17aace, comment 552e72ad
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 6983110e, comment 552e72ad
 create function _numbered_lines(p_lines text[], p_first integer, p_last integer) returns text
   sql immutable parallel safe; -- body 43c7309b, comment 5e5a5512
 create function _offered(p_focus foci, p_config jsonb, p_registry text, p_thinks boolean) returns json
@@ -4860,7 +4860,7 @@ create function _options_of(p_config json, OUT max_tokens integer, OUT thinking 
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 2f69d070, comment 7f57f153
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
-  plpgsql volatile; -- body cc8e0cd6, comment de701c2c
+  plpgsql volatile; -- body 3c75473e, comment de701c2c
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid, p_projects text[]) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body bc998d51, comment 73d8d1c6
 create function _packet_text(p_work_item_id uuid, p_target_tokens integer, p_says text) returns text
@@ -4870,7 +4870,7 @@ create function _packet_tokens(p_packet jsonb, p_model text) returns integer
 create function _page(p_input jsonb, p_key text, p_default integer) returns integer
   plpgsql immutable; -- body 1d1c4f99, comment b26a05a9
 create function _params_check(p_params jsonb, p_faculty text, p_work_type text, p_project text, p_parent_id uuid) returns void
-  plpgsql stable; -- body ad8824ac, comment 9f86a52d
+  plpgsql stable; -- body e3aee5ed, comment 9f86a52d
 create function _parked(p_item work_items, p_turn_id uuid, p_until timestamp with time zone) returns json
   plpgsql volatile; -- body c583a46f, comment 492cb05b
 create function _part_text(p_blocks text) returns text
@@ -4884,7 +4884,7 @@ create function _parts_of_page(p_turn turns, p_first_id uuid, p_last_id uuid, p_
 create function _parts_page(p_turn turns, p_after integer, p_limit integer, OUT first_id uuid, OUT last_id uuid, OUT has_head boolean, OUT has_end boolean, OUT before bigint, OUT total bigint) returns record
   plpgsql stable; -- body 6c8d9fd3, comment 38a0de0d
 create function _past_message(p_item work_items, p_source work_items, p_engage jsonb, p_turn turns DEFAULT NULL::turns) returns text
-  sql stable; -- body e9dab7da, comment 2f4ef53e
+  sql stable; -- body 1bcd2435, comment 2f4ef53e
 create function _past_of(p_work_item_id uuid) returns SETOF uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ef7519f1, comment 8d993da3
 create function _patch_hunks(p_input jsonb, p_path text, p_kind text) returns TABLE(n bigint, old text, new text)
@@ -4902,7 +4902,7 @@ create function _pause_until_resumed(p_item work_items, p_reason text, p_due jso
 create function _paused_if_asked(p_item work_items) returns work_items
   plpgsql stable; -- body 4210db7e, comment 39ec49bb
 create function _person() returns text
-  plpgsql volatile; -- body e56b4e55, comment 57c2a46b
+  plpgsql volatile; -- body 5d6a0ed4, comment 57c2a46b
 create function _place_below(p_session work_items, p_taker faculties) returns text
   sql stable; -- body 0e3bc1fc, comment 8fa4d3a1
 create function _plan_box(p_state text) returns text
@@ -4912,11 +4912,11 @@ create function _plan_check(p_work_item_id uuid, p_seq integer, p_numbers intege
 create function _plan_items(p_plan text) returns text[]
   sql immutable parallel safe; -- body 732db0b7, comment 4e5ffb36
 create function _plan_left_out(p_entry work_ledger) returns text
-  sql stable; -- body e2484bd2, comment 9ef4d052
+  sql stable; -- body 4cb8ac32, comment 9ef4d052
 create function _plan_line(p_work_item_id uuid) returns text
   plpgsql stable; -- body 117f6c43, comment 13977c56
 create function _plan_lines(p_items jsonb) returns text
-  plpgsql immutable; -- body 0365cf91, comment 12c9d8bb
+  plpgsql immutable; -- body b3107d8c, comment 12c9d8bb
 create function _plan_logged(p_work_item_id uuid) returns TABLE(content text, created_at timestamp with time zone)
   plpgsql stable; -- body 3dabda09, comment 5a129ba6
 create function _plan_number(p_number jsonb) returns integer
@@ -4940,13 +4940,13 @@ create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[]
 create function _project_and_none(p_project text) returns text[]
   sql stable; -- body d41d8cd9, comment 6bd66591
 create function _project_check(p_project text) returns text
-  plpgsql stable; -- body 89a91e2f, comment f3428fa4
+  plpgsql stable; -- body 59c04a25, comment f3428fa4
 create function _project_names(p_project text) returns text[]
   sql stable; -- body d41d8cd9, comment 05e66b30
 create function _project_now(p_project text) returns text
   sql stable; -- body d41d8cd9, comment d616042d
 create function _project_problem(p_project text) returns text
-  sql stable; -- body eea48f30, comment b7c23ea7
+  sql stable; -- body beb7d84c, comment b7c23ea7
 create function _projects_queued() returns SETOF text
   sql stable; -- body d1314c9c, comment 91c694e8
 create function _projects_told() returns TABLE(name text)
@@ -4974,13 +4974,13 @@ create function _raise_no_memory(p_path text, p_end text DEFAULT ''::text) retur
 create function _raise_not_found(p_what text, p_id uuid) returns void
   plpgsql immutable; -- body ff65022f, comment 01039ccb
 create function _raise_not_over(p_focus foci, p_detail text) returns void
-  plpgsql volatile; -- body 2efc0308, comment df1001c6
+  plpgsql volatile; -- body 2c07690f, comment df1001c6
 create function _raise_over(p_work_item_id uuid) returns void
   plpgsql volatile; -- body 93a9bcd2, comment ec326b74
 create function _raise_talked_out(p_message text, p_hint text) returns void
   plpgsql immutable; -- body c36acbc6, comment 5c2d2e88
 create function _reads_when(p_item work_items) returns text
-  sql stable; -- body 37e66a6f, comment fd79e5a9
+  sql stable; -- body 9eb2abf2, comment fd79e5a9
 create function _reasoning(p_content json) returns text
   sql immutable parallel safe; -- body 44e6d941, comment 3186b599
 create function _recalled_images(p_work_item_id uuid, p_ability text, p_input jsonb) returns jsonb
@@ -5040,11 +5040,11 @@ create function _ref_of(p_focus_id uuid) returns text
 create function _refuse_change() returns trigger
   plpgsql volatile; -- body 6d879eb8, comment 19ee18f3
 create function _refuse_erased(p_work_item_id uuid) returns void
-  plpgsql stable; -- body 83e9bb5a, comment b0673bec
+  plpgsql stable; -- body f96b8b8a, comment b0673bec
 create function _refuse_erasing() returns trigger
   plpgsql volatile; -- body 88648a20, comment 3ce699ba
 create function _refuse_moved() returns trigger
-  plpgsql volatile; -- body 53560570, comment 819117d2
+  plpgsql volatile; -- body bbe15064, comment 819117d2
 create function _refuse_rewrite() returns trigger
   plpgsql volatile; -- body eea32698, comment e6ebdf3a
 create function _relative_prices(p_model text, p_ttl text, OUT cache_read numeric, OUT cache_write numeric, OUT output numeric) returns record
@@ -5078,7 +5078,7 @@ create function _request_data(p_turn turns) returns jsonb
 create function _request_make(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_flags iteration_flags, p_kept_turn_id uuid) returns json
   plpgsql volatile; -- body 55c66642, comment 776f4b76
 create function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
-  plpgsql volatile; -- body 15bab74b, comment 944a999e
+  plpgsql volatile; -- body 0db78328, comment 944a999e
 create function _request_options(p_engage jsonb, p_model text, p_max_tokens integer, p_tools text[], p_thinks boolean) returns text
   plpgsql stable; -- body 396c1a71, comment 75cdadca
 create function _request_sent(p_turn turns, p_is_watched boolean, p_flags iteration_flags, p_kept_turn_id uuid, p_is_told boolean, p_early json) returns json
@@ -5098,9 +5098,9 @@ create function _response_store(p_turn turns, p_config jsonb, p_content json, p_
 create function _response_text(p_turn_id uuid) returns text
   sql stable; -- body d9689301, comment 3634a745
 create function _result_check(p_schema jsonb, p_value jsonb) returns void
-  plpgsql immutable; -- body ed94f269, comment 2f5035da
+  plpgsql immutable; -- body 0492053e, comment 2f5035da
 create function _result_errors(p_schema jsonb, p_value jsonb, p_at text DEFAULT 'result'::text) returns SETOF text
-  plpgsql immutable; -- body 0443ebf4, comment aebb6b31
+  plpgsql immutable; -- body bed4c2fc, comment aebb6b31
 create function _result_failed(p_item work_items, p_focus foci) returns jsonb
   plpgsql volatile; -- body e469b480, comment eace097d
 create function _result_refused(p_item work_items, p_turn turns) returns boolean
@@ -5110,7 +5110,7 @@ create function _result_schema_check(p_schema jsonb) returns void
 create function _result_schema_of(p_item work_items) returns jsonb
   plpgsql stable; -- body 76f77d59, comment de618bbf
 create function _result_schema_problems(p_schema jsonb, p_at text DEFAULT 'result_schema'::text) returns SETOF text
-  plpgsql immutable; -- body 3eca567f, comment d17a0aec
+  plpgsql immutable; -- body 66faf0b4, comment d17a0aec
 create function _result_text(p_result json) returns text
   plpgsql immutable; -- body 6773ddd4, comment cb222475
 create function _result_unfit(p_item work_items, p_next text, p_because text, p_errors jsonb) returns work_items
@@ -5134,7 +5134,7 @@ create function _retention_take(p_root_id uuid) returns jsonb
 create function _retention_tidy(p_limit integer) returns jsonb
   plpgsql volatile; -- body fb72ece4, comment c7680d82
 create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns, p_retracted_at timestamp with time zone) returns boolean
-  plpgsql volatile; -- body bd91c461, comment f20b5295
+  plpgsql volatile; -- body 5c6cfa62, comment f20b5295
 create function _retry_delay(p_focus foci) returns interval
   sql stable; -- body edd712ef, comment fbce5f7a
 create function _role(p_kind text) returns name
@@ -5142,17 +5142,17 @@ create function _role(p_kind text) returns name
 create function _role_join(p_role name) returns void
   plpgsql volatile; -- body 33d15bec, comment 8ddb1c9b
 create function _role_kinds() returns TABLE(kind text, inherits text[], says text)
-  sql immutable parallel safe; -- body 35871f29, comment 839556af
+  sql immutable parallel safe; -- body 1f2e0ddc, comment 839556af
 create function _roles_apply() returns void
   plpgsql volatile; -- body f711ef7c, comment cc6c7ef7
 create function _roles_apply_queue(p_role name) returns void
   plpgsql volatile; -- body fd4f30d7, comment ee3ebe15
 create function _roles_complete() returns void
-  plpgsql volatile; -- body 87911c51, comment 0815604b
+  plpgsql volatile; -- body 4850f135, comment 0815604b
 create function _roles_definer(p_is_definer boolean) returns void
   plpgsql volatile; -- body 90236325, comment bf340fb1
 create function _roles_make(p_prefix text) returns void
-  plpgsql volatile; -- body 07fd08d8, comment 6633fae1
+  plpgsql volatile; -- body c722c11f, comment 6633fae1
 create function _roles_own(p_role name) returns void
   plpgsql volatile; -- body 43cad9db, comment c5a2ed02
 create function _roles_revoke() returns void
@@ -5192,9 +5192,9 @@ create function _seal(p_work_item_id uuid, p_turn_id uuid, p_message_count integ
 create function _seal_link(p_previous bytea, p_seal seals, p_hash bytea, p_entry_link bytea) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 4152392a
 create function _seal_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
-  sql stable; -- body 30f04211, comment f9ed8010
+  sql stable; -- body 2090c18e, comment f9ed8010
 create function _seal_version() returns trigger
-  plpgsql volatile; -- body 1733bdf6, comment 80859b77
+  plpgsql volatile; -- body 2151de50, comment 80859b77
 create function _sealed_facts(p_seal seals) returns text
   plpgsql stable; -- body a9ac2ed9, comment 77786850
 create function _sealed_hash(p_salt uuid, p_seal seals) returns bytea
@@ -5246,7 +5246,7 @@ create function _session_advance(p_label text, p_turn_id uuid) returns void
 create function _session_before(p_item work_items, p_directory text) returns work_items
   sql stable; -- body 0b60ddbd, comment 24a650a1
 create function _session_defaults() returns TABLE(name text, value text, whose text, remedy text)
-  sql stable; -- body 6a875ab5, comment 31b81c8b
+  sql stable; -- body 24f89354, comment 31b81c8b
 create function _session_directory(p_item work_items) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 1e544d7e
 create function _session_gone_on(p_item work_items) returns text
@@ -5318,11 +5318,11 @@ create function _squashed(p_text text) returns text
 create function _stale_file(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_tool_call_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 73a1266f, comment 056bd8c9
 create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
-  plpgsql stable; -- body 1b221989, comment 727618b3
+  plpgsql stable; -- body efb4c54f, comment 727618b3
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a0ed1169, comment fcc5eb4a
 create function _standing_family(p_item work_items, p_until timestamp with time zone, p_max_chars integer) returns text
-  sql stable; -- body f6380ce8, comment 69aa10cc
+  sql stable; -- body db18d122, comment 69aa10cc
 create function _standing_files(p_facts jsonb, p_max_chars integer) returns text
   sql stable; -- body 90b5dbf5, comment 0aa26540
 create function _standing_of(p_item work_items, p_turn_id uuid, p_above text, p_max_chars integer) returns text
@@ -5366,19 +5366,19 @@ create function _stub_rest(p_work_item_id uuid, p_turns turns[], p_after_seq int
 create function _stubs_of(p_cut elisions, p_turns turns[], p_after_seq integer) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 175ad973, comment 3c1f10b8
 create function _submit_parent(p_parent_id uuid, p_project text) returns work_items
-  plpgsql volatile; -- body 4ea7c881, comment c8431579
+  plpgsql volatile; -- body 2c0d317c, comment c8431579
 create function _subscribed(p_work_item_id uuid, p_projects text[], p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   plpgsql volatile; -- body 6af560ca, comment 5c56978c
 create function _sum(p_numbers integer[]) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 902fc930
 create function _summary_asked(p_marker text, p_transcript text, p_instructions text) returns text
-  sql immutable; -- body 834da1b3, comment 6fd3d664
+  sql immutable; -- body 0d98f388, comment 6fd3d664
 create function _summary_attempt(p_last_turn_id uuid, p_work_item_id uuid) returns compactions
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 1feaeaaf, comment 760208cf
 create function _summary_begun(p_compaction compactions, p_base_elision_id uuid, p_shown turns[], p_leaving turns[]) returns compactions
   plpgsql immutable; -- body 5eab511a, comment e69aea61
 create function _summary_config(p_model text, p_context_window integer) returns text
-  plpgsql volatile; -- body c7b7d4b9, comment 15a18023
+  plpgsql volatile; -- body 988f1086, comment 15a18023
 create function _summary_cut(p_item work_items, p_focus foci, p_compaction compactions, p_head turns, p_current elisions, p_text text) returns elisions
   plpgsql stable; -- body 8a2a5d7b, comment 8d79f600
 create function _summary_given_up(p_focus_id uuid, p_compaction compactions) returns void
@@ -5468,7 +5468,7 @@ create function _tool_name(p_ability text) returns text
 create function _tool_path(p_schemas name[]) returns text
   sql stable; -- body c597d59a, comment 10337ec5
 create function _tool_role_check() returns void
-  plpgsql stable; -- body d436fcde, comment 4f11f9a1
+  plpgsql stable; -- body 718198af, comment 4f11f9a1
 create function _tool_run(p_function text, p_path text, p_input jsonb) returns jsonb
   plpgsql volatile; -- body 9d66f389, comment a288f5c2
 create function _toolset(p_config jsonb) returns SETOF abilities
@@ -5480,7 +5480,7 @@ create function _touch_rule(p_ability abilities, p_touch jsonb, p_position integ
 create function _touch_rules_of(p_tool_name text) returns touch_rules[]
   plpgsql stable; -- body ac126233, comment 19ad9acc
 create function _touch_rules_save(p_ability abilities, p_touches json) returns void
-  plpgsql volatile; -- body 354915ad, comment 3ff598c4
+  plpgsql volatile; -- body d5c8bf72, comment 3ff598c4
 create function _touched_by(p_path text, p_projects text[]) returns TABLE(id uuid, at timestamp with time zone, line text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 322d68c8, comment 597fe4ea
 create function _touches_of(p_rules touch_rules[], p_input json, p_file text DEFAULT NULL::text) returns TABLE(ordinal integer, kind text, target text, action text)
@@ -5494,13 +5494,13 @@ create function _trace_turns(p_focus_id uuid, p_first integer, p_last integer) r
 create function _traced_items(p_work_item_id uuid) returns SETOF uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 60f12aaa, comment 6df9de40
 create function _transcript_check(p_of transcripts) returns void
-  plpgsql stable; -- body 4e4e2b90, comment 5aa2c72a
+  plpgsql stable; -- body e7a89976, comment 5aa2c72a
 create function _transcript_items(p_ids uuid[], p_with_agents boolean) returns SETOF uuid
   sql stable; -- body 7bab6c58, comment d005ff51
 create function _transcript_open(p_project_key text, p_session_id text, p_subpath text, p_project text) returns transcripts
   plpgsql volatile; -- body 54fa853a, comment 30c9d7db
 create function _transcript_refuse(p_project_key text, p_session_id text) returns void
-  plpgsql stable; -- body 03ddf5b5, comment d70f20d7
+  plpgsql stable; -- body 123f6401, comment d70f20d7
 create function _transcript_work(p_of transcripts) returns uuid
   sql stable; -- body e96f10d3, comment cd14e07f
 create function _transcripts_due() returns SETOF uuid
@@ -5548,7 +5548,7 @@ create function _turn_of_session(p_session sessions, p_turn_id uuid) returns voi
 create function _turn_record(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, p_response json, p_begins boolean, p_results json DEFAULT NULL::json) returns iteration_flags
   plpgsql volatile; -- body 199f8c31, comment ad3e93af
 create function _turn_settled(p_turn_id uuid) returns turns
-  plpgsql stable; -- body e325a26f, comment f9711d0f
+  plpgsql stable; -- body 374ac342, comment f9711d0f
 create function _turn_sizes_renew(p_turn turns) returns void
   plpgsql volatile; -- body a6a18aa8, comment 5929dc2c
 create function _turn_sizes_store(p_turn turns) returns void
@@ -5580,7 +5580,7 @@ create function _usage_add(p_turn turns) returns void
 create function _usage_of(p_work_item_ids uuid[], OUT tokens bigint, OUT cost numeric, OUT model_calls bigint) returns record
   sql stable set plan_cache_mode=force_generic_plan; -- body 84fb92f2, comment 3833818a
 create function _uuids(p_what text, p_ids jsonb) returns uuid[]
-  plpgsql immutable; -- body ad9f3d3b, comment e0432eb9
+  plpgsql immutable; -- body 52644109, comment e0432eb9
 create function _uuidv7() returns uuid
   sql volatile; -- body d41d8cd9, comment 
 create function _value_text(p_value jsonb) returns text
@@ -5596,11 +5596,11 @@ create function _wait_ends_at(p_input json) returns timestamp with time zone
 create function _wait_kind(p_call tool_calls) returns text
   sql immutable; -- body a8dd89db, comment 54cd8c08
 create function _wait_said(p_item work_items, p_call_id uuid, p_tool_name text, p_input json, p_ends_at timestamp with time zone, p_is_interrupted boolean) returns text
-  plpgsql volatile; -- body adde6cd8, comment a3a4df86
+  plpgsql volatile; -- body eba9f505, comment a3a4df86
 create function _waiting_calls(p_turn_id uuid) returns json
   sql stable; -- body 5cc480de, comment e8d8c21d
 create function _waits_for(p_turn_id uuid) returns text
-  sql stable; -- body a6c55d0b, comment 10952f82
+  sql stable; -- body 19365c61, comment 10952f82
 create function _waits_for_thinking(p_head turns, p_boundary text, p_engage jsonb) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 84718e38, comment 96eb1b3c
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
@@ -5622,9 +5622,9 @@ create function _whats_new(p_work_item_id uuid, p_projects text[], p_since times
 create function _why_queued(p_work_item_id uuid) returns text
   sql stable; -- body dba2a18b, comment cee0dabb
 create function _why_unroutable(p_faculty text, p_work_type text) returns text
-  sql stable; -- body 9969e8db, comment 95d7c2d8
+  sql stable; -- body d2f85f48, comment 95d7c2d8
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 19b222a3, comment 2e9ef40d
+  sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 9c650104, comment 2e9ef40d
 create function _will_be_seen(p_item work_items, p_task text) returns boolean
   plpgsql stable; -- body c18b437c, comment c4dfea31
 create function _window_part(p_engage jsonb, p_part numeric) returns integer
@@ -5652,9 +5652,9 @@ create function _without_thinking(p_content json) returns text
 create function _words_of(p_list jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 6b392178
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
-  plpgsql volatile; -- body d85cec36, comment 00ed7719
+  plpgsql volatile; -- body a1412631, comment 00ed7719
 create function _work_goes_on(p_work_item_id uuid, p_states text[], p_content text, p_idempotency_key text, p_external_id text) returns work_items
-  plpgsql volatile; -- body ab7a0181, comment d49c8bff
+  plpgsql volatile; -- body 191578a9, comment d49c8bff
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text, shown jsonb)
   sql stable; -- body 42b0c812, comment fcf131ed
 create function _work_line(p_text text, p_max_chars integer) returns text
@@ -5664,11 +5664,11 @@ create function _work_move(p_item work_items, p_mover text) returns work_items
 create function _work_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment d34a6a90
 create function _work_states() returns TABLE(state text, is_final boolean, says text)
-  sql immutable; -- body fde9156b, comment 15ce36bf
+  sql immutable; -- body 10f0fc6e, comment 15ce36bf
 create function _work_states_of(p_work_item_ids uuid[], p_with_ledger boolean) returns jsonb
   sql stable; -- body f51f0e37, comment 99690bb4
 create function _work_transitions() returns TABLE(mover text, from_states text[], to_state text, says text)
-  sql immutable; -- body 2b68b0cc, comment d81b08f9
+  sql immutable; -- body 98a1acd4, comment d81b08f9
 create function _work_type_here(p_faculty text, p_project text) returns text
   sql stable; -- body bd2f31f6, comment 7745c45c
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
@@ -5686,13 +5686,13 @@ create function _works_in(p_item work_items, p_config jsonb) returns text
 create function _writes_for_all() returns boolean
   sql stable; -- body 507f903f, comment 594dfedd
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_call_id uuid DEFAULT NULL::uuid) returns jsonb
-  plpgsql volatile; -- body 15a1f0e7, comment 37ae38ce
+  plpgsql volatile; -- body 4c077103, comment 37ae38ce
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json, p_source text DEFAULT NULL::text, p_search_path name[] DEFAULT current_schemas(false)) returns abilities
-  plpgsql volatile; -- body 5edb925c, comment 38de19a0
+  plpgsql volatile; -- body 277eb62f, comment 38de19a0
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body 5d2253fa, comment c65caaf2
+  plpgsql stable; -- body 12c93a43, comment c65caaf2
 create function ask_about(p_path text, p_work_item_id uuid DEFAULT NULL::uuid) returns text
-  plpgsql stable; -- body d0cfe5ff, comment 1dbdaf9f
+  plpgsql stable; -- body 6c2db40f, comment 1dbdaf9f
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
   plpgsql stable; -- body 03a8e469, comment c044a0df
 create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns text
@@ -5712,7 +5712,7 @@ create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'm
 create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
   sql stable; -- body aae116f7, comment cddf11c1
 create function claim_break(p_work_item_id uuid, p_key text, p_reason text DEFAULT NULL::text) returns boolean
-  plpgsql volatile; -- body b92c1c1d, comment cd8e9f15
+  plpgsql volatile; -- body 4598cf88, comment cd8e9f15
 create function claim_check(p_work_item_id uuid, p_path text) returns json
   plpgsql volatile; -- body 9c85dfbc, comment 9770954d
 create function claim_release(p_work_item_id uuid, p_key text, p_lease uuid DEFAULT NULL::uuid) returns boolean
@@ -5722,7 +5722,7 @@ create function claim_take(p_work_item_id uuid, p_key text, p_mode text DEFAULT 
 create function context_at(p_turn_id uuid) returns json
   plpgsql stable; -- body 9b959a49, comment 1ed2ebb4
 create function context_compact(p_work_item_id uuid, p_instructions text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body d6cc2fac, comment 02081401
+  plpgsql volatile; -- body f15a5f6c, comment 02081401
 create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer, breaks_even_after integer, requests_since integer, input_before bigint, input_after bigint)
   plpgsql stable; -- body f68955ed, comment 9ebfb85c
 create function context_parts(p_turn_id uuid, p_after integer DEFAULT NULL::integer, p_limit integer DEFAULT NULL::integer) returns TABLE(n bigint, call integer, part text, role text, iteration integer, block integer, tokens integer, content text, cache text, why text, turn_id uuid)
@@ -5736,17 +5736,17 @@ create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::js
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
   plpgsql volatile; -- body bc0ecddd, comment 21d8dc4c
 create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
-  plpgsql stable; -- body 597e2a9a, comment 848902f0
+  plpgsql stable; -- body 3022d407, comment 848902f0
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
   plpgsql stable; -- body 6580af49, comment ffd2d6bb
 create function daily_budget_set(p_resource text, p_amount numeric, p_project text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text) returns daily_budgets
-  plpgsql volatile; -- body c9e9cdad, comment 09e5a072
+  plpgsql volatile; -- body 1f606d38, comment 09e5a072
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0d95b5e3, comment 57bb52c1
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 43862fab, comment 57bb52c1
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
-  plpgsql volatile; -- body 9914b2ab, comment 0e8d3c6a
+  plpgsql volatile; -- body 8a4e472f, comment 0e8d3c6a
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
-  sql stable; -- body 5916ccd9, comment 034bd0da
+  sql stable; -- body 5a9234bb, comment 034bd0da
 create function faculty_save(p_config jsonb) returns faculties
   plpgsql volatile; -- body 94e21ae6, comment 9b700a63
 create function focus_begin(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
@@ -5772,7 +5772,7 @@ create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration 
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body ebb389ca, comment af2265a7
 create function iteration_step(p_work_item_id uuid, p_lease uuid, p_iteration integer, p_driven_seconds double precision DEFAULT NULL::double precision, p_turn_id uuid DEFAULT NULL::uuid, p_response json DEFAULT NULL::json, p_results json DEFAULT NULL::json, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 3548bb81, comment 55d787e9
+  plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 4b7879ed, comment 55d787e9
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
   plpgsql volatile; -- body 0cf2a5bb, comment cbbf4d6f
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void
@@ -5792,21 +5792,21 @@ create function journal_resume(p_work_item_id uuid, p_conversation_id text, p_ta
 create function journal_session_active(p_conversation_id text) returns work_items
   sql stable; -- body 3ed7b8ec, comment 830ffac0
 create function journal_session_begin(p_work_item_id uuid, p_directory text) returns text
-  plpgsql volatile; -- body 6b68a990, comment 491d9e85
+  plpgsql volatile; -- body 93870ccb, comment 491d9e85
 create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body b4f40ae4, comment 91325a27
 create function journal_session_news(p_work_item_id uuid) returns text
-  plpgsql volatile; -- body 630a1337, comment 7170c960
+  plpgsql volatile; -- body 5c4b5850, comment 7170c960
 create function journal_session_open(p_conversation_id text, p_original_prompt text DEFAULT NULL::text, p_directory text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 7312395e, comment ac94a525
 create function journal_session_prompt(p_work_item_id uuid, p_prompt text, p_id uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body f57b3469, comment 8084bc7d
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
-  plpgsql volatile; -- body 7f1fdf60, comment 064dc384
+  plpgsql volatile; -- body 6644f470, comment 064dc384
 create function journal_summary(p_work_item_id uuid) returns text
   plpgsql stable; -- body 849b3f21, comment 750ca86b
 create function journal_summary_request(p_work_item_id uuid, p_model text DEFAULT NULL::text) returns json
-  plpgsql volatile; -- body 03c3208e, comment 2beb239f
+  plpgsql volatile; -- body 5d3072f6, comment 2beb239f
 create function journal_summary_save(p_work_item_id uuid, p_summary text, p_model text, p_input_tokens integer DEFAULT NULL::integer, p_output_tokens integer DEFAULT NULL::integer, p_id uuid DEFAULT NULL::uuid) returns journal_entries
   plpgsql volatile; -- body 8f340f29, comment 6250ea79
 create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
@@ -5830,7 +5830,7 @@ create function ledger_head(p_work_item_id uuid DEFAULT NULL::uuid) returns TABL
 create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text, roles text[])
   sql stable; -- body a0a8f54a, comment 227e85c0
 create function ledger_link(p_name text, p_server text, p_schema text DEFAULT 'work_ledger'::text) returns void
-  plpgsql volatile; -- body d073c8b4, comment 37c49dd1
+  plpgsql volatile; -- body efea92e8, comment 37c49dd1
 create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer, p_is_everything boolean DEFAULT false) returns SETOF work_ledger
   plpgsql stable; -- body 62aa78fe, comment ba45b9f0
 create function ledger_read_formatted(p_work_item_id uuid) returns text
@@ -5838,9 +5838,9 @@ create function ledger_read_formatted(p_work_item_id uuid) returns text
 create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer) returns text
   sql stable; -- body f1d242bc, comment 282edeee
 create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text) returns work_ledger
-  plpgsql volatile; -- body 5de92faa, comment ed4ee07a
+  plpgsql volatile; -- body d115a7c8, comment ed4ee07a
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_project text DEFAULT NULL::text) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
-  plpgsql stable; -- body 43606449, comment e1ee5903
+  plpgsql stable; -- body b1fd3fd7, comment e1ee5903
 create function ledger_search_lines(p_query text, p_before text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_max_tokens integer DEFAULT 1500) returns text
   plpgsql stable; -- body ecdf287b, comment e583366f
 create function ledger_search_newest(p_query text) returns text
@@ -5856,13 +5856,13 @@ create function markdown_codeblocks(p_text text) returns jsonb
 create function markdown_file_references(p_text text) returns jsonb
   sql immutable; -- body 24f17ac2, comment 2b77d582
 create function memory_command(p_input json, p_project text DEFAULT NULL::text, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_reader text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body c8c09f34, comment b2a8981e
+  plpgsql volatile; -- body 1d228c22, comment b2a8981e
 create function memory_erase(p_path text, p_reason text, p_project text DEFAULT NULL::text, p_keep_newest boolean DEFAULT false) returns bigint
-  plpgsql volatile; -- body 5e6d4357, comment 8f9aea49
+  plpgsql volatile; -- body 87ebdac3, comment 8f9aea49
 create function memory_pin(p_path text, p_is_pinned boolean DEFAULT true, p_project text DEFAULT NULL::text) returns boolean
-  plpgsql volatile; -- body eae6b8d4, comment 8a7bf084
+  plpgsql volatile; -- body 24a81bb1, comment 8a7bf084
 create function memory_rollback(p_path text, p_version integer, p_project text DEFAULT NULL::text, p_replaces integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
-  plpgsql volatile; -- body 2dfe006b, comment 1b71944b
+  plpgsql volatile; -- body 1904870d, comment 1b71944b
 create function memory_suggest(p_project text DEFAULT NULL::text, p_limit integer DEFAULT 20) returns TABLE(content text, entry_type text, work_item_id uuid, seq integer, told bigint, since timestamp with time zone)
   plpgsql stable; -- body 8d32b331, comment 49652f20
 create function memory_write(p_path text, p_content text, p_project text DEFAULT NULL::text, p_version integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
@@ -5870,21 +5870,21 @@ create function memory_write(p_path text, p_content text, p_project text DEFAULT
 create function message_lints_save(p_message_id uuid, p_lints jsonb) returns integer
   plpgsql volatile; -- body f6f8667d, comment bc4eb0fa
 create function model_price_save(p_name text, p_input numeric, p_output numeric, p_cache_read numeric DEFAULT NULL::numeric, p_cache_write numeric DEFAULT NULL::numeric) returns models
-  plpgsql volatile; -- body 6d8380dc, comment 357e8407
+  plpgsql volatile; -- body fa62c206, comment 357e8407
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric, p_cache_write_1h numeric DEFAULT NULL::numeric, p_takes jsonb DEFAULT NULL::jsonb) returns models
   plpgsql volatile; -- body 4dd0aa26, comment 05f5fb9d
 create function notify_me(p_work_item_id uuid, p_kind text, p_target text, p_always boolean DEFAULT false, p_lease uuid DEFAULT NULL::uuid) returns subscriptions
-  plpgsql volatile; -- body 2c7325b1, comment 5f72875f
+  plpgsql volatile; -- body d0f776d0, comment 5f72875f
 create function now_sums(p_project text DEFAULT NULL::text) returns TABLE(trees integer, under_way integer, model integer, tools integer, waits integer, paused integer, next integer, approvals integer, tokens bigint, cost numeric, model_calls bigint)
   plpgsql stable; -- body fa1f73c1, comment 3335023c
 create function person_add(p_name text) returns TABLE(name text, token text)
-  plpgsql volatile; -- body 198cb552, comment b0805c97
+  plpgsql volatile; -- body 2cf2ed60, comment b0805c97
 create function person_current() returns text
   sql volatile; -- body d1e6a7f1, comment 71ce84d2
 create function person_list() returns TABLE(name text, created_at timestamp with time zone, revoked_at timestamp with time zone)
   sql volatile; -- body 4b6e3652, comment ae3d407a
 create function person_revoke(p_name text) returns timestamp with time zone
-  plpgsql volatile; -- body 2cb3dba7, comment 91934981
+  plpgsql volatile; -- body fc04657d, comment 91934981
 create function project_has(p_project text, p_of text) returns boolean
   sql stable; -- body d41d8cd9, comment 4829180f
 create function project_name(p_project text) returns text
@@ -5892,29 +5892,29 @@ create function project_name(p_project text) returns text
 create function project_names(p_project text) returns text[]
   sql stable; -- body bf502292, comment 2aa29ab3
 create function project_rename(p_project text, p_name text) returns projects
-  plpgsql volatile; -- body 3697a7a9, comment 336a8e34
+  plpgsql volatile; -- body de90c71a, comment 336a8e34
 create function project_set(p_project text, p_claims text) returns projects
-  plpgsql volatile; -- body 04e6cd26, comment 193abd31
+  plpgsql volatile; -- body c326364e, comment 193abd31
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body 8fdf0380, comment 396405a2
+  plpgsql stable; -- body 1c2e64b1, comment 396405a2
 create function recorded_runs_parse(p_content text) returns jsonb
   sql immutable; -- body ba1e617e, comment 807c465b
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
-  plpgsql stable; -- body 823d2693, comment 1739d126
+  plpgsql stable; -- body 16d8975e, comment 1739d126
 create function retention_policy_save(p_age interval, p_state text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_keep text DEFAULT 'nothing'::text, p_export regprocedure DEFAULT NULL::regprocedure) returns retention_policies
-  plpgsql volatile; -- body 1acfec0d, comment e1ab11fb
+  plpgsql volatile; -- body 938e62a3, comment e1ab11fb
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
-  plpgsql volatile; -- body 816fe130, comment 6893fc85
+  plpgsql volatile; -- body 93c74eb6, comment 6893fc85
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
   plpgsql volatile; -- body 8fb3bbce, comment 30059fd7
 create function session_compare(p_a text, p_b text) returns TABLE(branch text, session_label text, work_item_id uuid, description text, head_turn_id uuid, common_turn_id uuid, common_depth integer, turns integer, model_calls integer, tokens bigint, cost numeric, entry_count integer, entries jsonb, file_count integer, files jsonb, calls integer, failed_calls integer, status text, started_at timestamp with time zone, ended_at timestamp with time zone)
   plpgsql stable; -- body c1ce826c, comment 66e1ad24
 create function session_compare_turns(p_a text, p_b text, p_after integer DEFAULT 0, p_limit integer DEFAULT 200) returns TABLE(n integer, is_same boolean, a_turn_id uuid, a_says text, a_calls jsonb, b_turn_id uuid, b_says text, b_calls jsonb)
-  plpgsql stable; -- body eb6dd500, comment 04cc8cc5
+  plpgsql stable; -- body 694117e0, comment 04cc8cc5
 create function session_create(p_label text, p_turn_id uuid DEFAULT NULL::uuid, p_persona_id text DEFAULT 'default'::text, p_origin text DEFAULT 'work-ledger'::text, p_origin_session_id text DEFAULT NULL::text) returns sessions
   plpgsql volatile; -- body acda2a3f, comment fba95950
 create function session_export(p_session text, p_format text, p_cwd text DEFAULT NULL::text) returns TABLE(n bigint, record json, left_out text)
-  plpgsql volatile; -- body 5e8a8d16, comment 84dd0d34
+  plpgsql volatile; -- body db5cd4b5, comment 84dd0d34
 create function session_find(p_name text) returns sessions
   sql stable; -- body 66c4eaae, comment 31524096
 create function session_fork(p_session text, p_turn_id uuid, p_new_label text) returns sessions
@@ -5922,13 +5922,13 @@ create function session_fork(p_session text, p_turn_id uuid, p_new_label text) r
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body d6a4bb3d, comment 97ede9bc
+  plpgsql volatile; -- body d6a4bb3d, comment 401504a9
 create function session_import(p_format text, p_content text) returns jsonb
   plpgsql volatile; -- body 0f1f3b9e, comment 5183553a
 create function session_open(p_name text) returns sessions
   plpgsql volatile; -- body 91596632, comment bf696f11
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions
-  plpgsql volatile; -- body 742d051e, comment c631b8c1
+  plpgsql volatile; -- body c9a8b213, comment c631b8c1
 create function session_turn_at(p_session text, p_call integer) returns uuid
   sql stable; -- body 862064e5, comment c9553f24
 create function session_work(p_session text) returns uuid
@@ -5940,9 +5940,9 @@ create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_descri
 create function standing(p_work_item_id uuid, p_turn_id uuid DEFAULT NULL::uuid) returns text
   plpgsql stable; -- body b47aee2a, comment 0e92eaac
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
-  plpgsql volatile; -- body eac68256, comment a131d9eb
+  plpgsql volatile; -- body f579c762, comment a131d9eb
 create function tell_agent(p_work_item_id uuid, p_to text, p_text text, p_lease uuid DEFAULT NULL::uuid) returns TABLE(work_item_id uuid, name text, message_id uuid, reads text)
-  plpgsql volatile; -- body 847f8090, comment e1a507a8
+  plpgsql volatile; -- body e7568238, comment e1a507a8
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text) returns approvals
   sql volatile; -- body 1fecc71f, comment 9abf049e
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
@@ -5958,7 +5958,7 @@ create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_
 create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns void
   plpgsql volatile; -- body d2b96e33, comment ce4629d6
 create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns json
-  plpgsql volatile; -- body 1b7ccc40, comment becfaa56
+  plpgsql volatile; -- body c3f43885, comment becfaa56
 create function trace_due(p_within interval DEFAULT '01:00:00'::interval) returns SETOF uuid
   plpgsql stable; -- body 5da22095, comment d1689790
 create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_is_done boolean DEFAULT false) returns void
@@ -5966,7 +5966,7 @@ create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_i
 create function trace_take(p_focus_id uuid, p_with_content boolean DEFAULT false) returns json
   plpgsql volatile; -- body b3b4d9d2, comment 5ccda6d3
 create function transcript_append(p_project_key text, p_session_id text, p_subpath text, p_entries json, p_uuids text[], p_project text DEFAULT NULL::text, p_summary text DEFAULT NULL::text, p_summary_of integer DEFAULT 0, p_keep_secrets boolean DEFAULT false) returns TABLE(appended integer, last_seq integer, is_stale boolean, summary text)
-  plpgsql volatile; -- body 2eabd422, comment 96b87c95
+  plpgsql volatile; -- body 2963c991, comment 96b87c95
 create function transcript_delete(p_project_key text, p_session_id text, p_subpath text DEFAULT NULL::text) returns integer
   plpgsql volatile; -- body a3deb841, comment f159955a
 create function transcript_list(p_project_key text, p_session_id text DEFAULT NULL::text) returns TABLE(session_id text, subpath text, mtime bigint, entry_count integer, summary text)
@@ -5980,7 +5980,7 @@ create function transcripts_take(p_age interval DEFAULT '00:00:10'::interval, p_
 create function turn_ancestry(p_turn_id uuid) returns SETOF turns
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body f98c01f6, comment 1d1edbe9
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
-  plpgsql volatile; -- body cc7f83e1, comment 5e708082
+  plpgsql volatile; -- body f7e30ba5, comment 5e708082
 create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json, p_begins boolean DEFAULT false) returns json
   plpgsql volatile set plan_cache_mode=force_generic_plan set jit=off; -- body 63d9203a, comment b07f1621
 create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json) returns boolean
@@ -5988,9 +5988,9 @@ create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p
 create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 200) returns TABLE(node_id uuid, parent_node_id uuid, kind text, turns integer, last_turn_id uuid, lane integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, work_item_id uuid)
   plpgsql stable; -- body 04f8658d, comment aab82b5b
 create function turn_workspace_set(p_turn_id uuid, p_ref text) returns void
-  plpgsql volatile; -- body e5dc2920, comment 17fadbcc
+  plpgsql volatile; -- body 9f830587, comment 17fadbcc
 create function wait_for(p_work_item_id uuid, p_work_item_ids uuid[], p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_claim text DEFAULT NULL::text) returns jsonb
-  plpgsql stable; -- body 7049f361, comment 892d1420
+  plpgsql stable; -- body cd0f94f7, comment 892d1420
 create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT NULL::uuid) returns TABLE(turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamp with time zone)
   sql stable; -- body 409f530b, comment 7966f146
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
@@ -6006,9 +6006,9 @@ create function work_changes(p_work_item_id uuid) returns TABLE(item text, focus
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid, p_result jsonb DEFAULT NULL::jsonb) returns work_items
   plpgsql volatile; -- body 57c2de30, comment e0156119
 create function work_continue(p_work_item_id uuid, p_content text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body bcaddb77, comment 9da5aad5
+  plpgsql volatile; -- body 4e148dfb, comment 9da5aad5
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
-  plpgsql volatile; -- body 53041978, comment 8b928246
+  plpgsql volatile; -- body 6e346c49, comment 8b928246
 create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)
   plpgsql stable set TimeZone=UTC set bytea_output=hex set extra_float_digits=1; -- body ce9be360, comment a370c5dd
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
@@ -6020,7 +6020,7 @@ create function work_gauges() returns TABLE(metric text, labels jsonb, value dou
 create function work_hours_sum() returns timestamp with time zone
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c4185e55, comment 4832e62b
 create function work_id(p_name text, p_project text DEFAULT NULL::text) returns uuid
-  plpgsql stable; -- body 1013a98a, comment 79897fb9
+  plpgsql stable; -- body 91089130, comment 79897fb9
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
   plpgsql volatile; -- body 1d062f56, comment 4a56a787
 create function work_ledger_build() returns text
@@ -6028,7 +6028,7 @@ create function work_ledger_build() returns text
 create function work_ledger_check(p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body 874c1773, comment b81ee0cc
 create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body e8d5285f, comment ec4bce7b
+  sql stable; -- body 00af9943, comment ec4bce7b
 create function work_ledger_serves(p_version text) returns boolean
   plpgsql immutable parallel safe; -- body 3d337454, comment f87fe898
 create function work_ledger_version() returns text
@@ -6042,25 +6042,25 @@ create function work_metrics_take() returns TABLE(metric text, labels jsonb, val
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 0cffd74d, comment cd61ff4b
 create function work_resume(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body ceaa361f, comment ea19b68f
+  plpgsql volatile; -- body 00eaae82, comment ea19b68f
 create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
   plpgsql volatile; -- body 18c3815c, comment 436da5a7
 create function work_retry(p_work_item_id uuid, p_content text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 6ad3406b, comment 2ef57907
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
-  plpgsql volatile; -- body 0ab75010, comment bbf8cea9
+  plpgsql volatile; -- body c55ad7a1, comment bbf8cea9
 create function work_roles_drop() returns SETOF name
   plpgsql volatile; -- body fb00aa98, comment 0de3a380
 create function work_run(p_work_item_id uuid, p_after text DEFAULT NULL::text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 200, p_marks text[] DEFAULT NULL::text[], p_query text DEFAULT NULL::text) returns TABLE("position" text, block_id text, kind text, source_id uuid, happened_at timestamp with time zone, turn_id uuid, who text, name text, status text, mark text, content text, input json, data jsonb)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 90f1d39a, comment 5045881f
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 04db33d1, comment 5045881f
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
   plpgsql stable; -- body f76cd9d3, comment 5dad6578
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_result_schema jsonb DEFAULT NULL::jsonb) returns work_items
-  plpgsql volatile; -- body 2c5c4532, comment 5cba9b6b
+  plpgsql volatile; -- body 6bf95d3b, comment 5cba9b6b
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
   plpgsql volatile; -- body 45793ffb, comment 2530f0d3
 create function work_totals(p_by text DEFAULT 'total'::text, p_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_step text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns TABLE(at timestamp with time zone, key text, requests bigint, iterations bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, unpriced_requests bigint, request_p50 double precision, request_p95 double precision, first_token_p50 double precision, first_token_p95 double precision, failed_requests bigint, calls bigint, failed_calls bigint, call_seconds double precision, call_p50 double precision, call_p95 double precision, items bigint, completed_items bigint, expired_leases bigint)
-  plpgsql stable; -- body ce2b7b83, comment 74224c2a
+  plpgsql stable; -- body 00456fe4, comment 74224c2a
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
   plpgsql stable; -- body e4d87861, comment 3d072933
 create function work_waterfall(p_work_item_id uuid) returns TABLE(n bigint, depth integer, span_id text, parent_span_id text, kind text, name text, work_item_id uuid, turn_id uuid, call_id uuid, attempt integer, started_at timestamp with time zone, ended_at timestamp with time zone, seconds double precision, is_error boolean, says text, cost numeric, critical_from timestamp with time zone, critical_until timestamp with time zone, own_seconds double precision)
@@ -6070,7 +6070,7 @@ create function worker_stop(p_worker_id text) returns void
 create function worker_warm_up() returns void
   plpgsql volatile; -- body 86cf7d14, comment b529f27c
 create function workspace_abandon(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body f24690b4, comment e9c19a2d
+  plpgsql volatile; -- body 516a1196, comment e9c19a2d
 create function workspace_bind(p_work_item_id uuid, p_lease uuid, p_daemon text) returns text
   plpgsql volatile; -- body 5417da2d, comment cc9a0f1b
 create function workspaces_over(p_work_items uuid[]) returns SETOF uuid

@@ -24,7 +24,7 @@ export async function psql(query: string | undefined, options: Settings): Promis
   const searchPath = searchPathOf(place.schema);
   if (isShared && query === undefined)
     note(
-      `a pooler stands between: no search path can be set, so names need their schema (${place.schema}.…); WORK_LEDGER_LISTEN_URL names the server itself`,
+      `a pooler stands between: no search path can be set, so names need their schema (${place.schema}.…); set WORK_LEDGER_LISTEN_URL to the address of the server itself`,
     );
   const asked = isShared ? ['-q', '-c', `set local search_path to ${searchPath};\n${query}`] : ['-c', query ?? ''];
   const child = spawn(

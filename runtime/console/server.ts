@@ -83,7 +83,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     if (!isOpen) osUser = await nameOf({ name: nameOfUser() });
     if (options.proxy && (await nameOf({ name: 'proxy' })) === null)
       throw new UsageError(
-        'the role that is logged in does not vouch for people, whom the proxy names: grant it the role console, see work_roles_create()',
+        'the role that is logged in may not vouch for people, whom the proxy names: grant it the role console, see work_roles_create()',
       );
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);

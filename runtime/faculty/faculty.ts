@@ -3,41 +3,41 @@
 
 /** The configuration of an agent: what `[faculty]` of a TOML file holds (docs/faculty.md). A key that is not given has its default. */
 export type Faculty = {
-  /** Its name. Saving another configuration under the same name replaces this one; attempts under way keep theirs. */
+  /** Its name. Saving another configuration under the same name replaces this one; running attempts keep theirs. */
   name: string;
   /** The work types that it accepts. Default: [] */
   accepts?: readonly string[];
   /**
-   * The project whose work it takes: faculties of one name do not replace each other if they are of different projects. Empty: work of all.
-   * In a file by default what "project" of the nearest work-ledger.toml says, else empty.
+   * The project whose work it accepts; faculties with the same name in different projects do not replace each other. Empty: work of all
+   * projects. Default in a file: "project" in the nearest work-ledger.toml, else empty.
    */
   project?: string;
   /** Its role among other agents; stored with its turns. Default: "unified" */
   role?: 'manager' | 'worker' | 'unified';
-  /** The persona as which it speaks; stored with its sessions. Default: its name. */
+  /** The persona that it speaks as; stored with its sessions. Default: its name. */
   persona?: string;
-  /** Slots: how many of its items may be under way at once, on all workers together. Default: no limit. */
+  /** Slots: how many of its items may run at once, across all workers. Default: no limit. */
   max_concurrent?: number;
   /**
-   * The hosts whose workers may drive its items, by the names that v_workers shows; empty: any. The current list holds, also for attempts
-   * under way. Default: []
+   * The hosts whose workers may drive its items, by the names that v_workers shows; empty: any. The current list applies, even to running
+   * attempts. Default: []
    */
   hosts?: readonly string[];
   /**
-   * Whether what looks like a secret leaves its rows before they are written; values that the worker knows to be secret leave them in any
-   * case. Default: true
+   * Whether text that looks like a secret is removed before its rows are written; values that the worker knows to be secret are always
+   * removed. Default: true
    */
   redact?: boolean;
   /**
-   * What becomes of a call that changes what others are at (v_claims): nothing, its result begins with a line that says so, or it is not
-   * run. What its project says goes before. Default: "warn"
+   * What happens to a call that changes what others are working on (v_claims): nothing, its result begins with a line that says so, or it
+   * is not run. A setting of its project takes precedence. Default: "warn"
    */
   claims?: 'off' | 'warn' | 'refuse';
-  /** Offers memory: notes of the project in files, which outlast work (v_memory_files). Default: false */
+  /** Offers memory: notes of the project in files that outlast the work (v_memory_files). Default: false */
   memory?: boolean;
   /**
-   * What the results of its work must look like: a JSON Schema of type, properties, required, additionalProperties, items, enum, const,
-   * minimum, maximum, minLength, maxLength, pattern, minItems, maxItems, anyOf and oneOf; other keywords are refused. An item may bring its
+   * What the results of its work must look like: a JSON Schema with type, properties, required, additionalProperties, items, enum, const,
+   * minimum, maximum, minLength, maxLength, pattern, minItems, maxItems, anyOf and oneOf; other keywords are rejected. An item may have its
    * own.
    */
   result_schema?: Record<string, unknown>;
@@ -67,34 +67,34 @@ export type Faculty = {
     check_timeout?: number;
     /** The model. Default: "claude-sonnet-5-5" */
     model?: string;
-    /** The model to ask while the provider limits the rate of the first one or it is overloaded. */
+    /** The model to ask while the first one is rate-limited or overloaded. */
     fallback_model?: string;
-    /** The server that its models are asked at, speaking the Messages API. Default: that of the worker. */
+    /** The server for its models, which speaks the Messages API. Default: the worker's. */
     base_url?: string;
-    /** The worker's environment variable with the key for base_url; without it no key goes there. */
+    /** The worker's environment variable with the key for base_url; without it no key is sent there. */
     api_key_env?: string;
     /** Added after the engine's own prompt. */
     system_prompt?: string;
-    /** A file with the system prompt; relative to the faculty's file. */
+    /** A file with the system prompt, relative to the faculty's file. */
     system_prompt_file?: string;
     /** The tools that it is offered in addition to the engine's own. Default: [] */
     tools?: readonly string[];
     /** A name for its set of tools; stored with its turns. Default: the faculty's name. */
     toolset?: string;
-    /** The most iterations of an attempt; an item that needs more fails. Default: 50 */
+    /** Maximum iterations of an attempt; an item that needs more fails. Default: 50 */
     max_turns?: number;
-    /** The most tokens of a response. Default: 32000 */
+    /** Maximum tokens of a response. Default: 32000 */
     max_output_tokens?: number;
     /**
-     * How the model thinks: off, adaptive (it decides when and how much), or at most so many tokens, fewer than max_output_tokens. Default:
-     * as the model does.
+     * How the model thinks: off, adaptive (it decides when and how much), or at most this many tokens, fewer than max_output_tokens.
+     * Default: the model's.
      */
     thinking?: 'off' | 'adaptive' | number;
     /** How much effort it puts into a response. Default: the model's. */
     effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
     /** How freely it chooses words. Default: the model's. */
     temperature?: number;
-    /** The share of likely words that it chooses from. Default: the model's. */
+    /** The share of the most likely words that it chooses from. Default: the model's. */
     top_p?: number;
     /** auto, any (some tool), none, or the tool that each response must call. Default: auto. */
     tool_choice?: string;
@@ -102,17 +102,17 @@ export type Faculty = {
      * How long the provider keeps what a request leaves in its cache; writing for an hour costs more (models.cache_write_1h). Default: "5m"
      */
     cache_ttl?: '5m' | '1h';
-    /** Whether a request may use priority capacity (auto). Default: as the provider does. */
+    /** Whether a request may use priority capacity (auto). Default: the provider's. */
     service_tier?: 'auto' | 'standard_only';
-    /** Beta features of the API that requests ask for, by name. Default: [] */
+    /** Names of the beta features of the API that requests use. Default: [] */
     betas?: readonly string[];
     /** Whether the calls of one response run in parallel. Default: true */
     parallel_tool_execution?: boolean;
-    /** The most calls that run in parallel. Default: 8 */
+    /** Maximum calls that run in parallel. Default: 8 */
     max_parallel_tools?: number;
     /** The fraction of the model's window that a request may fill before it is compacted; 0: never. Default: 0.7 */
     compact_threshold?: number;
-    /** The newest messages that a compaction keeps, rounded up to whole exchanges. Default: 10 */
+    /** How many of the newest messages a compaction keeps, rounded up to whole exchanges. Default: 10 */
     compact_keep_recent?: number;
     /**
      * What is tried first. ledger: the ledger replaces old turns; sliding_window: nothing does; selective: results of pure calls are
@@ -123,7 +123,7 @@ export type Faculty = {
     compact_every?: number;
     /** The model that writes summaries. Default: model. */
     compact_model?: string;
-    /** The model's context window in tokens. Default: that of the table models. */
+    /** The model's context window in tokens. Default: that in the table models. */
     context_window?: number;
     /** Iterations without a ledger entry after which the agent is reminded; 0: never. Default: 5 */
     ledger_nudge_interval?: number;
@@ -135,31 +135,31 @@ export type Faculty = {
     truncate_processed_results?: boolean;
     /** Tokens that closed blocks may hold before they leave the context; 0: they leave at every step. Default: 8000 */
     elide_budget?: number;
-    /** Tokens of content named by a step's keep that stay verbatim; at most a tenth of the window. Default: 16000 */
+    /** Tokens of content listed in a step's keep that stay verbatim; at most a tenth of the window. Default: 16000 */
     keep_budget?: number;
-    /** Tokens of recently read files that stay if a step names nothing; 0: none. Default: 4000 */
+    /** Tokens of recently read files that stay if a step lists nothing; 0: none. Default: 4000 */
     keep_auto?: number;
     /** Longer results are shown as head and tail, with a handle for the whole. Default: 50000 */
     max_result_chars?: number;
-    /** The risk from which calls wait for approval: dangerous, or moderate and dangerous. Default: "never" */
+    /** Which calls wait for approval: dangerous ones, or moderate and dangerous ones. Default: "never" */
     require_approval?: 'never' | 'dangerous' | 'moderate';
     /** Seconds that a call waits for approval; after that it is not run. Default: 86400 */
     approval_timeout?: number;
-    /** The most children of an attempt; 0: none, and no tools for them. Default: 20 */
+    /** Maximum children of an attempt; 0: none, and no tools for them. Default: 20 */
     max_children?: number;
-    /** The most items of a tree below its root. Default: 100 */
+    /** Maximum items of a tree below its root. Default: 100 */
     max_descendants?: number;
     /** Where its files are and its commands run: on the worker's machine, in a container for each item, or nowhere. Default: "container" */
     workspace?: 'host' | 'container' | 'none';
     /** The directory: copied into the container at the start, or used directly on the host; the worker must serve it (workspace_roots). */
     workspace_dir?: string;
-    /** The container's image; your own may have compilers and packages, and needs bash and python3. Default: "work-ledger-sandbox" */
+    /** The container's image; your own may add compilers and packages, and must have bash and python3. Default: "work-ledger-sandbox" */
     workspace_image?: string;
     /** The container's memory. Default: "1g" */
     workspace_memory?: string;
     /** The container's CPUs. Default: 2.0 */
     workspace_cpus?: number;
-    /** The most space for its files. Default: "1g" */
+    /** Maximum space for its files. Default: "1g" */
     workspace_size?: string;
     /** Hours for which the files are kept after the work is over. Default: 24 */
     workspace_keep_hours?: number;
@@ -167,7 +167,7 @@ export type Faculty = {
     web_fetch_allow?: readonly string[];
     /** Offers execute_code: Python in a container, with the tools as functions. Default: false */
     code_execution?: boolean;
-    /** The longest time limit in seconds that the agent may set for its code; code without one has 120. Default: 300 */
+    /** Maximum time limit in seconds that the agent may set for its code; without one, code has 120. Default: 300 */
     code_execution_timeout?: number;
     /** The image in which code runs. Default: "work-ledger-sandbox" */
     code_execution_image?: string;
@@ -178,8 +178,7 @@ export type Faculty = {
     /** Containers kept started in advance; each is used once. Default: 1 */
     code_execution_pool?: number;
     /**
-     * One container for all code of an attempt; files in /tmp stay until the work pauses or waits, or code ends with an error of its
-     * container. Default: false
+     * One container for all code of an attempt; files in /tmp stay until the work pauses or waits, or the container fails. Default: false
      */
     code_execution_session?: boolean;
   };
@@ -187,19 +186,19 @@ export type Faculty = {
   awareness?: {
     /** Whether the agent gets the digest. Default: true */
     enabled?: boolean;
-    /** The greatest age, in hours, of completed items, decisions, findings and errors in it. Default: 24 */
+    /** Maximum age, in hours, of completed items, decisions, findings and errors in it. Default: 24 */
     lookback_hours?: number;
-    /** The most items that are not over. Default: 10 */
+    /** Maximum items that have not ended. Default: 10 */
     max_running?: number;
-    /** The most completed items. Default: 20 */
+    /** Maximum completed items. Default: 20 */
     max_recent_completed?: number;
-    /** The most decisions, the newest of each item. Default: 10 */
+    /** Maximum decisions, only the newest of each item. Default: 10 */
     max_recent_decisions?: number;
-    /** The most findings. Default: 20 */
+    /** Maximum findings. Default: 20 */
     max_recent_findings?: number;
-    /** The most errors. Default: 10 */
+    /** Maximum errors. Default: 10 */
     max_recent_errors?: number;
-    /** Its size in tokens; 0: no limit. Default: 1500 */
+    /** Maximum size in tokens; 0: no limit. Default: 1500 */
     max_tokens?: number;
     /** Includes child items and their entries, also those of its own children. Default: false */
     include_child_work?: boolean;
@@ -207,14 +206,16 @@ export type Faculty = {
     include_queued?: boolean;
     /** Iterations after which the agent is told what is new, if anything is; 0: never. Default: 1 */
     refresh_every?: number;
-    /** The most that it is told then, in tokens; the rest is counted; 0: no limit. Default: 300 */
+    /** Maximum tokens of that news; the rest is only counted; 0: no limit. Default: 300 */
     news_tokens?: number;
-    /** project: of its own project, and of work that is in none; ledger: of all others, too, after that. Default: "project" */
+    /** project: work of its own project, and work without one; ledger: after that, work of all other projects. Default: "project" */
     scope?: 'project' | 'ledger';
-    /** relevance: of the newest 200 findings (and errors), those that share most words with the item's description. Default: "recency" */
+    /**
+     * relevance: of the newest 200 findings (and errors), those that share the most words with the item's description. Default: "recency"
+     */
     rank_by?: 'recency' | 'relevance';
   };
-  /** What each of its items and everything below it may use together. */
+  /** What each of its items may use, together with everything below it. */
   budget?: {
     /** Input and output tokens, cached input included. */
     tokens?: number;
@@ -229,7 +230,7 @@ export type Faculty = {
   };
   /** Commands, or functions of the worker's program (function:NAME), that run before requests, and before and after tool calls. */
   hooks?: {
-    /** Before each request: prints nothing, or {"say"}, or {"refuse"}, and the item pauses. */
+    /** Before each request: prints nothing, or {"say"}, or {"refuse"}, which pauses the item. */
     before_model_call?: string;
     /** Before each call: prints nothing, or {"input"} or {"refuse"}. */
     before_tool?: string;

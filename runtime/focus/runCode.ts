@@ -64,7 +64,10 @@ export async function runCode(call: OpenCall, focus: Focus, runCall: RunCall): P
   if (!input.success) return settle(`[engine] The input does not match the schema of execute_code:\n${z.prettifyError(input.error)}`, true);
   const sandbox = containers?.sandbox(claim.faculty.engage);
   if (!sandbox)
-    return settle("[engine] This worker has no sandbox (no Docker daemon). It is not the code's fault; do without code for now.", true);
+    return settle(
+      '[engine] This worker has no sandbox (no Docker daemon). This is not a fault in the code; work without code for now.',
+      true,
+    );
 
   const timeoutSeconds = Math.min(input.data.timeout_seconds ?? 120, claim.faculty.engage.code_execution_timeout);
   await db.toolCallBegin(claim, call.id);
@@ -97,7 +100,7 @@ export async function runCode(call: OpenCall, focus: Focus, runCall: RunCall): P
   if (signal.aborted) return 'left';
   if (calls.divergence !== null)
     return settle(
-      `[engine] The code was interrupted and run again, but did not do the same as before: ${calls.divergence}. It was stopped. What it did until then is done; look before you go on.`,
+      `[engine] The code was interrupted and run again, but did not do the same as before: ${calls.divergence}. It was stopped. What it did until then is done; check before you continue.`,
       true,
       calls.whole(),
       calls.record(result, timeoutSeconds),
@@ -192,7 +195,7 @@ class NestedCalls {
       claim,
       runtime: { db, inputs },
     } = this.#focus;
-    if (ordinal >= MAX_CALLS) return { error: `this code has made ${MAX_CALLS} calls, which is the most`, is_final: true };
+    if (ordinal >= MAX_CALLS) return { error: `this code has made ${MAX_CALLS} calls, the maximum`, is_final: true };
     for (;;) {
       if (this.signal.aborted) return this.#end('the engine stopped this code');
       const nested = await db.toolCallNested(claim, this.#call.id, ordinal, name, input);
@@ -225,7 +228,7 @@ class NestedCalls {
 
 function said(result: CodeResult): string {
   if (result.verdict === 'infrastructure')
-    return `[engine] The code was not run, or not to its end: ${result.error ?? 'the sandbox failed'}. This is an environment problem, not a fault of the code; do without code for now, or try again later.`;
+    return `[engine] The code did not run, or not to its end: ${result.error ?? 'the sandbox failed'}. This is an environment problem, not a fault in the code; work without code for now, or try again later.`;
   if (result.verdict === 'ok')
     return (
       result.returned ??

@@ -66,7 +66,7 @@ export async function execute(run: (context: ToolContext) => Promise<ToolOutcome
 const outcomeOf = (returned: unknown): ToolOutcome =>
   isObject(returned) && typeof returned['content'] === 'string' && ['boolean', 'undefined'].includes(typeof returned['isError'])
     ? (returned as ToolOutcome)
-    : failed('[engine] The tool ran, but returned no outcome: its execute() must return what ok(TEXT) or failed(TEXT) do.');
+    : failed('[engine] The tool ran, but returned no outcome: its execute() must return ok(TEXT) or failed(TEXT).');
 
 export function contextOf(call: Pick<OpenCall, 'id'>, focus: Focus, isFromCode: boolean): ToolContext {
   const { claim, signal, runtime } = focus;

@@ -151,7 +151,7 @@ async function runStages(stored: OpenCall, batch: Batch, isFromCode: boolean): P
     await db.toolCallSettle(
       claim,
       call.id,
-      failed('[engine] The call ran. Its result is withheld: its worker had to stop before the after_tool hook had seen it.'),
+      failed('[engine] The call ran. Its result is withheld: its worker had to stop before the after_tool hook saw it.'),
     );
   return 'settled';
 }

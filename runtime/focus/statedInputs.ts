@@ -38,7 +38,7 @@ export class StatedInputs {
     if (kept?.stored !== stored)
       return {
         refusal: failed(
-          `[engine] Not run: its input held a secret, which is not stored (it reads ${mark}), and the worker that knew it is gone. Make the call again.`,
+          `[engine] Not run: its input contained a secret, which is not stored (the input now reads ${mark}), and the worker that knew it is gone. Make the call again.`,
         ),
       };
     // The engine's own tools write to rows, from which the secret is removed anyway; a user's SQL function would act on a different value.
@@ -46,7 +46,7 @@ export class StatedInputs {
     if (call.implementation === 'sql')
       return {
         refusal: failed(
-          '[engine] Not run: its input holds a secret, which is not stored, and this tool runs in the database. Do it without the secret.',
+          '[engine] Not run: its input contains a secret, which is not stored, and this tool runs in the database. Call it without the secret.',
         ),
       };
     return { call: { ...call, input: kept.stated } };

@@ -9,7 +9,7 @@ const MAX_DEPTH = 64;
 export async function jsonBody(request: Request): Promise<{ json: unknown } | Response> {
   const bytes = await bytesOf(request).catch(() => new Uint8Array());
   if (bytes === null) return refused(413, -32000, `a request holds at most ${MAX_BYTES} bytes`);
-  if (depthOf(bytes) > MAX_DEPTH) return refused(400, -32600, `a request is at most ${MAX_DEPTH} levels deep`);
+  if (depthOf(bytes) > MAX_DEPTH) return refused(400, -32600, `a request can be at most ${MAX_DEPTH} levels deep`);
   try {
     return { json: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown };
   } catch {

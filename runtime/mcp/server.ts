@@ -17,7 +17,7 @@ import type { Subject, Updates } from './updates.ts';
 import { isWait, wait } from './wait.ts';
 import type { Report } from './wait.ts';
 
-const instructions = `Work Ledger keeps what matters of this work in Postgres, beyond this conversation: record plans, findings, decisions, completed steps and errors with ledger_append as you go. awareness_digest tells what other agents do; spawn_child_work hands a part to a background worker, check_child_work and await_child_work ask for its result, wait_for waits for work of others; tell_agent and reply speak to other agents.`;
+const instructions = `Work Ledger keeps what matters about this work in Postgres, beyond this conversation: record plans, findings, decisions, completed steps and errors with ledger_append as you go. awareness_digest shows what other agents are doing; spawn_child_work hands a part to a background worker, check_child_work and await_child_work return its result, wait_for waits for other work; tell_agent and reply send messages to other agents.`;
 
 const DIGEST = 'work-ledger://digest';
 const LEDGER = 'work-ledger://ledger';

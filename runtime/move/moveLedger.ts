@@ -124,7 +124,7 @@ async function sourceFence(source: End, target: End): Promise<Fence> {
   if (!isOurs(found)) throw otherLedger(found, source.schema);
   const fence = await fenceOf(source);
   if (fence?.direction === 'from') throw new Error(`this ledger is being moved here from ${fence.address}: repeat or undo the move there`);
-  if (fence !== null && fence.peer !== target.name) throw new Error(`this ledger is moved to ${fence.address}, not to ${target.address}`);
+  if (fence !== null && fence.peer !== target.name) throw new Error(`this ledger has moved to ${fence.address}, not to ${target.address}`);
   const theirs = await fenceOf(target);
   if (theirs !== null && (theirs.direction === 'to' || theirs.peer !== source.name))
     throw new Error(

@@ -9,11 +9,11 @@ import { inWorkspace, isBinary, MAX_FILE_BYTES } from './workspace.ts';
 export const editFile = defineTool({
   name: 'edit_file',
   description:
-    'Replace a passage of a file. old_string must occur exactly once, unless replace_all is true. Fails where somebody else changes the file meanwhile.',
+    'Replace a passage of a file. old_string must occur exactly once, unless replace_all is true. Fails if someone else changes the file in the meantime.',
   input: z.strictObject({
     path: z.string().min(1).describe('Path of the file, relative to the workspace.'),
-    old_string: z.string().min(1).describe('The passage to replace, exactly as it stands in the file.'),
-    new_string: z.string().describe('What takes its place.'),
+    old_string: z.string().min(1).describe('The passage to replace, exactly as it appears in the file.'),
+    new_string: z.string().describe('The text to replace it with.'),
     replace_all: z.boolean().default(false).describe('Replace every occurrence. Default: false.'),
   }),
   effect: 'unsafe',

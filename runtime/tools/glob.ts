@@ -14,7 +14,7 @@ export const globWithin = (milliseconds: number) =>
   defineTool({
     name: 'glob',
     description:
-      'Find files of the workspace by pattern, such as **/*.ts; newest first. .git and node_modules are left out unless the pattern names them.',
+      'Find files in the workspace by a pattern such as **/*.ts, newest first. .git and node_modules are left out unless the pattern names them.',
     input: z.strictObject({
       pattern: z.string().min(1).describe('Glob pattern, relative to path.'),
       path: z.string().min(1).default('.').describe('Directory to search in. Default: the workspace.'),

@@ -21,7 +21,7 @@ const tooSlow = 'the pattern takes too long: make it simpler';
 export const grepWithin = (milliseconds: number) =>
   defineTool({
     name: 'grep',
-    description: 'Find lines of the workspace that match a regular expression. Returns path:line:content.',
+    description: 'Find lines in the files of the workspace that match a regular expression. Returns path:line:content.',
     input: z.strictObject({
       pattern: z.string().min(1).describe('JavaScript regular expression, matched within lines.'),
       path: z.string().min(1).default('.').describe('File or directory to search in. Default: the workspace.'),

@@ -19,7 +19,7 @@ export function pageReader({ isHtml, prompt, maxChars }: PageSettings): (page: s
       passages === null
         ? ''
         : passages === ''
-          ? '[no passage has words of the question]\n\n'
+          ? '[no passage contains words of the question]\n\n'
           : `[what speaks of it]\n${passages}\n\n[the page]\n`;
     return { text: head + text.slice(0, maxChars), isCut: text.length > maxChars };
   };

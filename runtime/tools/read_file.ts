@@ -10,7 +10,7 @@ import { inWorkspace, MAX_FILE_BYTES, MAX_RESULT_CHARS, textOf } from './workspa
 export const readFile = defineTool({
   name: 'read_file',
   description:
-    'Read a file of the workspace. Returns its lines; with offset and limit, a part of them. A PNG, JPEG, GIF or WebP file is shown as an image.',
+    'Read a file in the workspace. Returns its lines or, with offset and limit, a part of them. A PNG, JPEG, GIF or WebP file is shown as an image.',
   input: z.strictObject({
     path: z.string().min(1).describe('Path of the file, relative to the workspace.'),
     offset: z.int().min(0).default(0).describe('Lines to skip at the beginning. Default: 0.'),

@@ -12,7 +12,7 @@ export const MAX_FILE_BYTES = 10_000_000;
 export const MAX_RESULT_CHARS = 200_000;
 
 const noWorkspace = failed(
-  '[engine] This work has no workspace: either its faculty says workspace = "none", or no Docker daemon answers here and it does not say workspace = "host". This is an environment problem, and retrying will not help; do without files and commands.',
+  '[engine] This work has no workspace: either its faculty says workspace = "none", or no Docker daemon answers here and it does not say workspace = "host". This is an environment problem, and retrying will not help; work without files and commands.',
 );
 
 /** Runs a tool in the workspace; a workspace error becomes the outcome. */

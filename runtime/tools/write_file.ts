@@ -8,7 +8,7 @@ import { inWorkspace } from './workspace.ts';
 export const writeFile = defineTool({
   name: 'write_file',
   description:
-    'Write a file of the workspace, replacing what it holds when the call begins; fails where somebody else changes it meanwhile. Directories on the way are made.',
+    'Write a file in the workspace, replacing the content that it has when the call begins; fails if someone else changes it in the meantime. Missing directories are created.',
   input: z.strictObject({
     path: z.string().min(1).describe('Path of the file, relative to the workspace.'),
     content: z.string().describe('The whole new content.'),

@@ -285,7 +285,7 @@ function sayPooler(needs: number, listenUrl: string | null, log: Logger): void {
   if (listenUrl === null)
     log.warn(
       { needs },
-      `this worker opens at most ${needs} connections to a pooler, through which nothing can be listened to: it looks for jobs every second, for all else every two. WORK_LEDGER_LISTEN_URL names the server itself`,
+      `this worker opens at most ${needs} connections to a pooler, through which nothing can be listened to: it looks for jobs every second, for all else every two. Set WORK_LEDGER_LISTEN_URL to the address of the server itself`,
     );
   else
     log.info(

@@ -15,11 +15,11 @@ import typing
 
 
 class ToolError(Exception):
-    """A tool said no. The message says what to do."""
+    """A tool refused or failed. The message says what to do."""
 
 
 class ToolRefused(ToolError):
-    """The engine takes no more calls from this code: stop."""
+    """The engine accepts no more calls from this code: stop."""
 
 
 @dataclasses.dataclass
@@ -119,7 +119,7 @@ def _run(code, answer, limit):
             except (TypeError, ValueError, RecursionError) as error:
                 said = {"kind": "error", "error": f"The code returned a {type(value).__name__} that is not JSON ({error}). Return text, numbers, lists or dictionaries."}
         if said["kind"] == "text" and len(said["text"]) > limit // 4:
-            said = {"kind": "error", "error": f"The code returned {len(said['text'])} characters, of at most {limit // 4}. Return what matters, or write the rest to a file."}
+            said = {"kind": "error", "error": f"The code returned {len(said['text'])} characters; at most {limit // 4} are allowed. Return what matters, and write the rest to a file."}
     except SystemExit as error:
         said = {"kind": "none"} if error.code in (None, 0) else {"kind": "error", "error": f"The code called sys.exit({error.code!r})."}
     except SyntaxError as error:

@@ -241,7 +241,7 @@ def read(request, _usage):
             break
     if len(data) > most:
         size = os.stat(os.path.join(ROOT, path)).st_size
-        raise Refused(f"{path} is too large: {max(size, len(data))} bytes, the most is {most}")
+        raise Refused(f"{path} is too large: {max(size, len(data))} bytes; at most {most} are allowed")
     return {"data": base64.b64encode(data).decode()}
 
 

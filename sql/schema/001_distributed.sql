@@ -18,7 +18,7 @@ begin
     raise exception using
       errcode = 'feature_not_supported',
       message = format(
-        '%s distributed by Citus, which refuses what an iteration asks and leaves shards without the triggers of an append-only ledger: '
+        '%s distributed by Citus, which rejects queries of an iteration and leaves shards without the triggers of an append-only ledger: '
           'use a schema that is not distributed, and other servers for other ledgers',
         coalesce('schema "' || v_schema || '" is', 'new schemas are')),
       hint = 'citus_schema_undistribute(), undistribute_table(), citus.enable_schema_based_sharding = off; "work-ledger move" takes a ledger to another server.';

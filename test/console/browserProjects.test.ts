@@ -117,7 +117,7 @@ describe.skipIf(missing !== null)('in a browser', async () => {
     await row.waitFor({ state: 'detached' });
     expect(project()).toBe(names[0]);
     expect(await database.query('select key from claims')).toEqual([{ key: 'file:src/money.js' }]);
-    await page.locator('.talk', { hasText: 'was taken away by hand: It is urgent' }).waitFor();
+    await page.locator('.talk', { hasText: 'was broken by a person: It is urgent' }).waitFor();
     const other = page.locator('[data-part="claims"] li', { hasText: 'money.js' });
     await other.locator('summary').click();
     await database.query(`select claim_release('${holder}', 'file:src/money.js', (select lease from held where item = '${holder}'))`);

@@ -153,7 +153,7 @@ test('a person takes each away, once, by the form that the page has; its agent a
   expect(await version()).not.toBe(before);
   expect(await text(`/work/${holder}/part/claims`)).not.toContain('Claims');
   const page = await text(`/work/${holder}`);
-  expect(page).toContain('the staging server&quot; was taken away by hand: Urgent &lt;i&gt;');
+  expect(page).toContain('the staging server&quot; was broken by a person: Urgent &lt;i&gt;');
   const messages = await database.query<{ person: string | null }>(`select person from inbox where work_item_id = '${holder}'`);
   expect(messages.map(({ person }) => person)).toEqual(keys.map(() => running.osUser));
   const gone = await (await release({ claim: 'gone' }, { accept: 'text/html' })).text();

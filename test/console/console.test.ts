@@ -64,7 +64,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
   const sessions = {
     resumable: 'until the freeze is over',
     imported: 'Drop a recorded session here',
-    packet: 'Go on with: Compare the two reports',
+    packet: 'Continue with: Compare the two reports',
   };
   const fleet = {
     figures: 'Ended well',
@@ -348,7 +348,7 @@ test('people speak, interrupt, note, checkpoint, compact; what the database refu
   expect((await post(`/work/${root}/checkpoint`, {})).status).toBe(200);
   expect(await text(`/work/${root}/journal?type=checkpoint`)).toContain('manual');
   const compacted = await post(`/work/${root}/compact`, { instructions: '' });
-  expect([compacted.status, await says(compacted)]).toEqual([409, expect.stringMatching(/^Nothing .* looks again\.$/)]);
+  expect([compacted.status, await says(compacted)]).toEqual([409, expect.stringMatching(/^Nothing .* checks again\.$/)]);
   expect(await says(await post(`/work/${root}/complete`, { summary: 'By hand' }))).toMatch(/\(WL005\)/);
 });
 

@@ -158,7 +158,7 @@ test('what a project or a faculty may use in a day is seen, set, changed and rem
     [{ of: 'faculty:nobody' }, 'there is no faculty &quot;nobody&quot;'],
     [{ of: 'faculty:%' }, 'that is not a name (WL002).'],
     [{ of: 'ledger:all' }, 'that is neither a project nor a faculty (WL002).'],
-    [{ resource: 'children' }, 'is not a resource of a budget by day'],
+    [{ resource: 'children' }, 'is not a resource of a daily budget'],
   ] as const) {
     const refused = await post({ of: shop, resource: 'calls', amount: '7', ...wrong });
     const html = await refused.text();

@@ -209,7 +209,7 @@ test('a note is pinned as it was looked at, and what is too long for every first
   expect(page).toContain('Pin version 2');
   const long = await note('pinned-long.md', 'word '.repeat(1000));
   const refused = await (await post(`/note/${long}/pin`, {}, { accept: 'text/html', back: `/note/${long}` })).text();
-  expect(refused).toMatch(/<p class="refused bad" role="alert">[^<]*may take 500[^<]*WL009/);
+  expect(refused).toMatch(/<p class="refused bad" role="alert">[^<]*of at most 500[^<]*WL009/);
   expect((await post(`/note/${id}/unpin`, {})).status).toBe(200);
   expect(await text(`/note/${id}`)).not.toContain('agents are told');
 });

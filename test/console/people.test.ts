@@ -232,7 +232,7 @@ test('a role that may not vouch names nobody, and serves no proxy', async () => 
       expect([running.osUser, await signed('by a role')]).toEqual([null, [null]]);
     });
     await expect(startConsole({ url, schema: 'ledger', port: 0, proxy: { header: 'x-user', secret, addresses: [] } })).rejects.toThrow(
-      'does not vouch for people',
+      'may not vouch for people',
     );
     const { token } = await db.personAdd('Eve');
     await on({ url, hasPeople: true }, async (running) => {

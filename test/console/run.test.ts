@@ -229,7 +229,9 @@ test('an image that a tool returned is shown, and nothing else is served as one'
 test('what lost its worker is shown so, on Now and in its head, and says when it came', async () => {
   await shown(`select drive(); update foci set lease_expires_at = now() - interval '26 seconds'`, async (page, item) => {
     for (const path of ['/', `/work/${item}`])
-      expect(await (await page(path)).text()).toMatch(/is-crashed[\s\S]*lost its worker \d+ seconds ago: no other one is there to take it/);
+      expect(await (await page(path)).text()).toMatch(
+        /is-crashed[\s\S]*lost its worker \d+ seconds ago: no other worker is alive to recover it/,
+      );
     expect(await (await page(`/work/${item}`)).text()).toMatch(/submitted <time[^>]*data-as="dated"[\s\S]*began <time/);
   });
 });

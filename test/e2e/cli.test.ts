@@ -116,7 +116,7 @@ test('claims shows what work is at, and takes a claim away', async () => {
   expect(await cli('claims', session!.id, 'file:a\x1b.js', '--reason', 'urgent')).toEqual({ code: 0, stderr: '', stdout: 'revoked\n' });
   expect(await cli('claims', session!.id, 'file:a\x1b.js')).toMatchObject({ code: 1, stdout: 'it has no such claim\n' });
   expect(await database.query(`select content from ledger.inbox where work_item_id = '${session!.id}'`)).toMatchObject([
-    { content: expect.stringContaining('taken away by hand: urgent') },
+    { content: expect.stringContaining('broken by a person: urgent') },
   ]);
 });
 

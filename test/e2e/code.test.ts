@@ -322,7 +322,7 @@ return [first, ledger_read("finding"), len(child), check_child_work([child])[0][
       '(the code returned nothing)',
       'only printed\n(printed; the code returned nothing)',
       expect.stringMatching(/^The code used up its memory of 64 MiB|^MemoryError/),
-      expect.stringMatching(/^\[engine\] The code was not run.*there is no image no-such-image.*not a fault of the code/),
+      expect.stringMatching(/^\[engine\] The code did not run.*there is no image no-such-image.*not a fault in the code/),
     ]);
   });
 

@@ -109,7 +109,7 @@ test('an item is also named by the end of its id, or as the last one of the proj
   expect((await cliWith({ WORK_LEDGER_PROJECT: 'elsewhere' }, 'show', 'last')).stdout).toContain('Named elsewhere');
   expect(await cli('show', first.slice(0, 4))).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/^error: "[0-9a-f]{4}" is in the id of more than one work item\. .*Named second.*\n$/),
+    stderr: expect.stringMatching(/^error: "[0-9a-f]{4}" occurs in the id of more than one work item\. .*Named second.*\n$/),
   });
   expect(await cli('show', 'lastly')).toMatchObject({
     code: 2,
@@ -169,12 +169,12 @@ test('an agent without a worker is served by ledger append and complete; logs te
 
 test('continue goes on with completed work, retry with what was cancelled; logs and show name both, tail follows on', async () => {
   const id = await submit('Write the letter', '--type', 'hand');
-  expect(await cli('continue', id, 'More')).toMatchObject({ code: 1, stderr: expect.stringContaining('work_message() tells its agent') });
+  expect(await cli('continue', id, 'More')).toMatchObject({ code: 1, stderr: expect.stringContaining('work_message() sends its agent') });
   await cli('ledger', 'append', id, 'finding', 'It is due on Monday');
   await cli('ledger', 'complete', id, 'Written');
   expect(await cli('message', id, 'And sign it')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('work_continue() goes on with it'),
+    stderr: expect.stringContaining('work_continue() continues it'),
   });
   const next = (await cli('continue', id.slice(-6), 'And sign it', '--idempotency-key', 'sign')).stdout.trim();
   expect((await cli('continue', id, 'And sign it', '--idempotency-key', 'sign')).stdout.trim()).toBe(next);
@@ -215,7 +215,7 @@ test('submit says what a result must look like, ledger complete brings it, show 
   expect(JSON.parse((await cli('show', id, '--json')).stdout)).toMatchObject({ outcome_data: { result: { total: 3 } } });
   expect(await cli('submit', 'x', '--result-schema', '{"format": "date"}')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('keyword "format", which is not checked here'),
+    stderr: expect.stringContaining('keyword "format", which is not supported'),
   });
 });
 
@@ -256,13 +256,13 @@ test('what goes wrong is said in one line, with what to do', async () => {
     [{}, ['trace', '12'], /^error: "12" is not the id of a work item.*\n$/],
     [{}, ['trace', nothing, '--because', '12'], /^error: "12" is not the id of a turn.*\n$/],
     [{}, ['ledger', 'retract', nothing, 'first', 'x'], /^error: .*'first' is invalid for argument 'seq'\. Not a whole number\. .*\n$/],
-    [{}, ['export', 'nowhere'], /^error: there is no session "nowhere", and "nowhere" is not the id of a work item\. Its id, .*\n$/],
+    [{}, ['export', 'nowhere'], /^error: there is no session "nowhere", and "nowhere" is not the id of a work item\. Pass its id, .*\n$/],
     [{}, ['erase', '1212'], /^error: there is no session "1212", and there is no work item 1212\n$/],
     [{}, ['fork', '12'], /^error: "12" is not the id of a turn.*\n$/],
     [{}, ['logs', '00000000-0000-7000-8000-000000000000'], /^error: there is no work item 00000000-.*"work-ledger list".*\n$/],
     [{}, ['pause', '00000000-0000-7000-8000-000000000000'], /^error: .*\(WL001\).*\n$/],
     [{}, ['submit', 'x', '--type', 'a', '--run-at', 'tomorrowish'], /^error: --run-at "tomorrowish" is not a time; one is .*\n$/],
-    [{}, ['submit', 'x', '--type', 'a', '--parent', '12'], /^error: "12" is not the id of a work item\. Its id, .*\n$/],
+    [{}, ['submit', 'x', '--type', 'a', '--parent', '12'], /^error: "12" is not the id of a work item\. Pass its id, .*\n$/],
     [{}, ['retention', 'foo bar'], /^error: "foo bar" is not an age; one is "30 days", .*\n$/],
     [{}, ['retention', '90'], /^error: "90" has no unit: did you mean "90 days"\? .*\n$/],
     [{}, ['retention', '9 days', '--export', 'archive'], /^error: there is no function archive: name one that takes .*\n$/],
@@ -278,9 +278,9 @@ test('what goes wrong is said in one line, with what to do', async () => {
     [{}, ['retention', '2000 years'], /^error: p_age must be between 0 and 1,000 years, not 2000 years \(WL002\)\n$/],
     [{}, ['completion', 'bash'], /^error: unknown command 'completion' \(Did you mean --completion\?\) \(work-ledger --help\)\n$/],
     [{}, ['move', '--to', 'nope'], /^error: "nope" is not the address of a database, such as postgresql:.*\n$/],
-    [{}, ['mcp', '--work-item', 'nope'], /^error: "nope" is not the id of a work item\. Its id, .*\n$/],
-    [{}, ['workspace', 'pull', 'nope', 'there'], /^error: "nope" is not the id of a work item\. Its id, .*\n$/],
-    [{}, ['workspace', 'push', 'nope', '.'], /^error: "nope" is not the id of a work item\. Its id, .*\n$/],
+    [{}, ['mcp', '--work-item', 'nope'], /^error: "nope" is not the id of a work item\. Pass its id, .*\n$/],
+    [{}, ['workspace', 'pull', 'nope', 'there'], /^error: "nope" is not the id of a work item\. Pass its id, .*\n$/],
+    [{}, ['workspace', 'push', 'nope', '.'], /^error: "nope" is not the id of a work item\. Pass its id, .*\n$/],
     [{}, ['help', 'lst'], /^error: unknown command 'lst' \(Did you mean list\?\) \(work-ledger --help\)\n$/],
     [{}, ['zz', '--help'], /^error: unknown command 'zz' \(work-ledger --help\)\n$/],
     [{}, ['lst'], /^error: unknown command 'lst' \(Did you mean list\?\) \(work-ledger --help\)\n$/],
@@ -289,7 +289,7 @@ test('what goes wrong is said in one line, with what to do', async () => {
     [{}, ['run', 'x', '--concurrency', '0'], /^error: .*It must be 1 to 10000\. \(work-ledger run --help\)\n$/],
     [{}, ['console', '--port', '70000'], /^error: .*It must be 0 to 65535\. \(work-ledger console --help\)\n$/],
     [{}, ['console', '--port', '0', '--host', '192.0.2.1'], /^error: this machine has no address 192\.0\.2\.1: .*\n$/],
-    [{}, ['person', 'add', ''], /^error: "" cannot be the name of a person \(WL002\)\. At most 100 characters .*\n$/],
+    [{}, ['person', 'add', ''], /^error: "" cannot be the name of a person \(WL002\)\. Use at most 100 characters .*\n$/],
     [{}, ['digest', nothing], /^error: there is no work item .* \(WL001\)\. "work-ledger list" shows .*\n$/],
     [{}, ['budget', nothing], /^error: there is no work item .*"work-ledger list".*\n$/],
     [{}, ['approve', '12'], /^error: "12" is not the id of a tool call; "work-ledger approve" shows .*\n$/],

@@ -82,7 +82,7 @@ test('an agent that keeps its ledger: the ledger stands for old turns, the newes
   const rows = await compactions(played);
   expect(rows[0]).toMatchObject({ compaction_type: 'ledger', trigger: 'context_limit', is_applied: true, model: null });
   expect(rows[0]?.shown_instead).toMatch(
-    /^\[engine\] The conversation before this point was left out, because the context was nearly full\..*\n\n=== WORK LEDGER \(your durable working memory\) ===\n\nFINDINGS:\n- Found number 0\n/,
+    /^\[engine\] The conversation before this point was left out because the context was nearly full\..*\n\n=== WORK LEDGER \(your durable working memory\) ===\n\nFINDINGS:\n- Found number 0\n/,
   );
   for (const row of rows) expect(row.tokens_after).toBeLessThanOrEqual(0.9 * row.tokens_before);
   expect(lastBody(played)).toContain('Do the long work');
@@ -145,7 +145,7 @@ test('a sliding window: the oldest turns leave, nothing but what people said sta
       model: null,
       metadata: { keep_recent: 4 },
     });
-  expect(rows[0]?.shown_instead).toContain('ledger_read has your ledger');
+  expect(rows[0]?.shown_instead).toContain('ledger_read returns your ledger');
   expect(rows[0]?.shown_instead).toContain('Only rows of March, please');
   expect(rows[0]?.shown_instead).not.toContain('Saw');
   expect(lastBody(played)).toContain('Only rows of March, please');
@@ -315,7 +315,7 @@ test('by hand: at the next request, with a word on what matters', async () => {
   const played = await player();
   const compact = (focus: string | null) =>
     database.query(`select ledger.context_compact('${played.workItemId}', ${focus === null ? 'null' : `'${focus}'`})`);
-  await expect(compact(null)).rejects.toThrow(/no attempt under way/);
+  await expect(compact(null)).rejects.toThrow(/no running attempt/);
   for (const i of times(8, (n) => n)) await played.say({ calls: [look(500, `row ${i} `), { kind: 'note', content: `note ${i}` }] });
   await compact(null);
   await played.say({ calls: [look(500)] });

@@ -141,7 +141,7 @@ test('an interruption ends a wait for children with what there is', async () => 
       await db.workMessage(item.id, 'What do you have?', true);
       await until(async () => (await db.workItem(item.id))?.state === 'completed');
       expect(String((await db.workItem(item.id))?.outcome_data?.['summary'])).toMatch(
-        /^\[engine\] The wait was interrupted; some children are not over\..*"state": "running"/s,
+        /^\[engine\] The wait was interrupted; some children have not ended\..*"state": "running"/s,
       );
       const [child] = await database.query<{ id: string }>(`select id from ledger.work_items where parent_id = '${item.id}'`);
       await db.workCancel(child?.id ?? '', null);

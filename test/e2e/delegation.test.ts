@@ -202,7 +202,7 @@ test('children that fail, are cancelled, are never routed: the wait ends, and sa
     },
   );
   const text = String(outcomeOf(item));
-  expect(text).toMatch(/^\[engine\] The timeout is over; some children are not over\. What came of it, as data/);
+  expect(text).toMatch(/^\[engine\] The wait timed out; some children have not ended\. What came of it, as data/);
   const states = childrenIn(text).map(({ state, reason }) => [state, reason]);
   expect(states).toEqual([
     ['failed', 'the model refused'],

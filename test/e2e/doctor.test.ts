@@ -25,7 +25,7 @@ const found = async (code: string): Promise<string[]> =>
 test('a transaction that is open for long is named, with its process', async () => {
   const session = await Session.open(database.url);
   await session.run('begin; select 1');
-  expect(await found('transactions')).toEqual(['fine: no transaction is open for long']);
+  expect(await found('transactions')).toEqual(['fine: no transaction has been open for long']);
   await database.query(`select set_config('work_ledger.now', (now() + interval '11 minutes')::text, false)`);
   expect(await found('transactions')).toEqual([expect.stringContaining(`warning: process ${session.pid} (`)]);
   await database.query('reset work_ledger.now');
@@ -44,12 +44,12 @@ test('who holds what the ledger waits for is named, not those who wait', async (
   expect(await waiting.waitsFor(holder!)).toBe(true);
   const behind = second!.begin(append);
   expect(await behind.waitsFor(first!)).toBe(true);
-  expect(await found('locks')).toEqual(['fine: nobody holds up the ledger']); // not yet
+  expect(await found('locks')).toEqual(['fine: nothing blocks the ledger']); // not yet
   await database.query(`select set_config('work_ledger.now', (now() + interval '1 minute')::text, false)`);
   expect(await found('locks')).toEqual([
     expect.stringMatching(
       new RegExp(
-        `^error: process ${holder!.pid} \\(role postgres, psql of somebody, idle in transaction, .*\\) holds what 2 sessions of the ledger have waited for since`,
+        `^error: process ${holder!.pid} \\(role postgres, psql of somebody, idle in transaction, .*\\) holds a lock that 2 sessions of the ledger have waited for since`,
       ),
     ),
   ]);
@@ -63,13 +63,13 @@ test('rows that nobody cleans up are counted', async () => {
   await database.query(`alter table ledger.sweep_walks set (autovacuum_enabled = false)`);
   await database.query(`insert into ledger.sweep_walks (walk) values ('due')`);
   await database.query(`do $$ begin for n in 1..10001 loop update ledger.sweep_walks set job_id = n; end loop; end $$`);
-  await until(async () => (await found('vacuum')).some((says) => /table sweep_walks has \d+ dead rows beside 1 /.test(says)));
+  await until(async () => (await found('vacuum')).some((says) => /table sweep_walks has \d+ dead rows and 1 /.test(says)));
 });
 
 test('a listener that reaches the server is seen', async () => {
   await database.query(`select from ledger.lease_renew('w', '{}', '{}', 'here', 7, null, 4)`);
-  expect(await found('listener')).toEqual([expect.stringContaining('nobody listens')]);
+  expect(await found('listener')).toEqual([expect.stringContaining('none listens')]);
   const listener = listen(database.url, ['work_ledger'], { onNotification: () => {} });
-  await until(async () => (await found('listener'))[0] === 'fine: workers hear at once of what concerns them');
+  await until(async () => (await found('listener'))[0] === 'fine: workers are notified at once');
   await listener.close();
 });

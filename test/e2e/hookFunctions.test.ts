@@ -153,7 +153,7 @@ test.each([
     defineHook({ name: 'heeds', stage: 'before_tool', run: (_, { signal }) => sleep(60_000, undefined, { signal }) }),
     'did not end within 1 seconds',
   ],
-  ['says words', misused('words', 'perhaps'), 'printed what is not a JSON object: "perhaps"'],
+  ['says words', misused('words', 'perhaps'), 'printed something other than a JSON object: "perhaps"'],
   ['misspells its word', misused('misspells', { refused: 'no' }), 'returned "refused", which is not a key that it can return'],
   ['says what no JSON has', misused('big', { input: { n: 1n } }), /^ended with exit code 1: .*BigInt/],
   ['says too much', misused('long', { refuse: 'x'.repeat(1_000_001) }), 'printed more than 1,000,000 bytes'],

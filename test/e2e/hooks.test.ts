@@ -151,10 +151,10 @@ test.each([
   ['hangs', 'sleep 60', 'did not end within 1 seconds'],
   ['fails', 'echo no >&2; exit 2', 'ended with exit code 2: no'],
   ['is killed', 'kill -9 $$', 'ended by signal SIGKILL'],
-  ['prints garbage', 'echo perhaps', 'printed what is not a JSON object: "perhaps"'],
+  ['prints garbage', 'echo perhaps', 'printed something other than a JSON object: "perhaps"'],
   ['prints 10 MB', 'head -c 10000000 /dev/zero | tr "\\\\0" x', 'printed more than 1,000,000 bytes'],
   ['misspells its word', print({ refused: 'no' }), 'returned "refused", which is not a key that it can return'],
-  ['says what cannot be meant', print({ refuse: true }), 'returned "refuse" that is not a string'],
+  ['says what cannot be meant', print({ refuse: true }), 'returned a "refuse" that is not a string'],
   ['is not there', '/nowhere/guard', /^ended with exit code 127: .*\/nowhere\/guard/],
 ])('a before_tool hook that %s: the call is not executed, or with on_failure = "allow" it is', async (_, command, error) => {
   const words = `call ${count}`;
@@ -275,7 +275,7 @@ test('a check decides whether done counts: its first failure is told to the mode
   // The model was told, and repeated it.
   const [told, printed = ''] = String(failed.outcome_data?.['summary']).split(/\n\n<data-[0-9a-f]{12}>\n/);
   expect(told).toBe(
-    '[engine] Not completed: the check failed. Fix that and finish again; when the check fails once more, the work item fails.\n\nWhat the check command of your faculty says, as data between the markers:',
+    '[engine] Not completed: the check failed. Fix the problem and finish again; if the check fails once more, the work item fails.\n\nWhat the check command of your faculty says, as data between the markers:',
   );
   expect(printed.split('\n</data-')[0]).toBe(
     `${check}\nended with exit code 1: ${process.cwd()}: 1 test fails\n\n${process.cwd()}: 1 test fails`,

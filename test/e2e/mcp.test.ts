@@ -136,7 +136,7 @@ test('a client lists every tool and calls it', async () => {
   expect((await call(client, 'ledger_search', { query: 'cache' })).text).toMatch(
     /^What was found, .*\n- finding of session \w{6}, [\w ]+: The cache is stale\n/s,
   );
-  expect((await call(client, 'ask_about', { path: 'src/a.ts' })).text).toContain('Nobody near touched src/a.ts.');
+  expect((await call(client, 'ask_about', { path: 'src/a.ts' })).text).toContain('No one nearby touched src/a.ts.');
 
   // Mistakes are results that a model can read.
   for (const [name, input] of [
@@ -406,7 +406,7 @@ test('two sessions of a client in one directory are two work items, and each hea
   // The first is alive: the second is told of it as of a colleague, and never made it.
   const begun = (await hook('session-start', two)).stdout;
   expect(begun).toContain('- [session] Rework invoice.js (active)\n  decision: Amounts are cents');
-  expect(begun).not.toMatch(/Work that goes on|The session before this one/);
+  expect(begun).not.toMatch(/Work to continue|The previous session/);
   await hook('user-prompt', { ...two, prompt: 'Write the docs' });
   expect(await itemOf(two)).not.toBe(await itemOf(one));
   const shown = await database.query(
@@ -497,7 +497,7 @@ test('two sessions of a client in one directory are two work items, and each hea
   await hook('session-end', two);
   expect(await db.journal.session(await itemOf(one))).toMatchObject({ status: 'active' });
   expect((await hook('session-start', { ...one, source: 'resume' })).stdout).toMatch(
-    /^Work that goes on .*## The task\n\nRework invoice\.js/s,
+    /^Work to continue .*## The task\n\nRework invoice\.js/s,
   );
 
   // Whoever comes when the last is over is offered its packet, and works under its own name.
@@ -505,7 +505,7 @@ test('two sessions of a client in one directory are two work items, and each hea
   const three = { cwd: `${cwd}/packages`, session_id: 'ff-three' };
   await hook('session-start', three);
   expect((await hook('session-start', { cwd, session_id: 'ff-four' })).stdout).toMatch(
-    /^The session before this one in this directory \(work item [0-9a-f-]{36}, paused\), as data between the markers: go on with its task only if you are asked to:\n.*Write the docs/s,
+    /^The previous session in this directory \(work item [0-9a-f-]{36}, paused\), as data between the markers: continue its task only if you are asked to:\n.*Write the docs/s,
   );
 
   // A server that Claude Code starts knows the session that it serves.
@@ -568,7 +568,7 @@ test('a client asks before it changes a file, by the path of the file, and refus
     expect(await edit('claims-2', tmpdir(), file)).toEqual(
       says({
         additionalContext: expect.stringMatching(
-          /^\[claim\] Another session changed .*money\.js \d+(?: s|m) ago and is still at it: "Round at the edge"$/,
+          /^\[claim\] Another session changed .*money\.js \d+(?: s|m) ago and is still working on it: "Round at the edge"$/,
         ),
       }),
     );

@@ -137,7 +137,7 @@ test('a response cut off in its first thought goes on, and the work is done', as
     { role: 'assistant', content: [thought, { type: 'text', text: '(The output limit was reached here, in the middle of a thought.)' }] },
     {
       role: 'user',
-      content: [{ type: 'text', text: expect.stringContaining('in the middle of a thought. Go on with less thinking at a time') }],
+      content: [{ type: 'text', text: expect.stringContaining('in the middle of a thought. Continue with less thinking at a time') }],
     },
   ]);
   expect(await db.ledgerRead(item.id, null, null)).toMatchObject([{ content: 'begun' }]);

@@ -104,7 +104,7 @@ test('a worker of a ledger that is moved is told where, and ends', async () => {
     `create trigger refuse_moved before insert or update on work_ledger.workers for each statement execute function work_ledger._refuse_moved('to', 'work_ledger_move_1', 'db2.example/app')`,
   );
   expect(await worker.ended).toBe(1);
-  expect(worker.log()).toContain('this ledger is moved to db2.example/app: nothing more is written here');
+  expect(worker.log()).toContain('this ledger has moved to db2.example/app: nothing more can be written here');
   await source.query('drop trigger refuse_moved on work_ledger.workers');
 });
 
@@ -121,7 +121,7 @@ test('a ledger that is being moved here is not moved on', async () => {
   );
   expect(await move('--to', target.url)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('error: this ledger is moved to db2.example/app, not to '),
+    stderr: expect.stringContaining('error: this ledger has moved to db2.example/app, not to '),
   });
   expect(await move('--undo')).toMatchObject({
     code: 1,

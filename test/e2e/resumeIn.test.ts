@@ -68,7 +68,7 @@ test('Codex finds it by the day; what it cannot take is told', async () => {
   const told = JSON.parse(stdout) as { session: string; file: string; directory: string; command: string; leftOut: object[] };
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: 'left out: 3 × calls of Read, a tool that the other program does not have: they are told as text\n',
+    stderr: 'left out: 3 × calls of Read, a tool that the other program does not have: they are written as text\n',
   });
   expect(told).toMatchObject({
     file: join(env['CODEX_HOME']!, 'sessions/2026/01/01', `rollout-2026-01-01T00-00-10-${told.session}.jsonl`),

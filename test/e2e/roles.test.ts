@@ -246,7 +246,7 @@ tools = ["read_file", "write_file", "edit_file", "glob", "grep", "bash"]
     await expect(as('app', `select ability_invoke('pay')`)).rejects.toMatchObject(refused);
     expect(await as('root', `select says, remedy from work_ledger_doctor() where says like '%pay%'`)).toEqual([
       {
-        says: `ability "pay": role ${prefix}tools may not run ${mine}.pay(jsonb): calls of the tool fail`,
+        says: `ability "pay": role ${prefix}tools may not run ${mine}.pay(jsonb): calls to the tool fail`,
         remedy: `grant usage on schema ${mine} to ${prefix}tools; grant execute on function ${mine}.pay(jsonb) to ${prefix}tools;`,
       },
     ]);
@@ -263,7 +263,7 @@ tools = ["read_file", "write_file", "edit_file", "glob", "grep", "bash"]
     ).toEqual([{ search_path: `{${mine}}` }]);
     await database.query(`drop schema ${mine} cascade; drop schema ${mine}_root`);
     expect(await as('root', `select says from work_ledger_doctor() where says like '%pay%'`)).toEqual([
-      { says: `ability "pay": its function ${mine}.pay is gone` },
+      { says: `ability "pay": its function ${mine}.pay no longer exists` },
     ]);
   });
 

@@ -276,7 +276,7 @@ test('a conversation goes on: what is said next is a run of its own, in the sess
   expect(after).toMatchObject({ state: 'completed', outcome_data: { summary: '6 kg' }, continues_id: before.id });
   expect(lines).toContain('said 6 kg');
   expect(lines).not.toContain('said 3 kg');
-  await expect(first.continue('Once more', { modelClient: await scripted() }).result).rejects.toThrow('has gone on already');
+  await expect(first.continue('Once more', { modelClient: await scripted() }).result).rejects.toThrow('has already been continued');
 });
 
 test('work that failed goes on where it ended', async () => {
@@ -323,6 +323,6 @@ test('an answer with a shape: what does not fit goes back with all that is wrong
   const [refused] = await db.failedCalls(item.id);
   expect(refused?.says).toMatch(/result has no key "unit".*result.kilos must be at least 0/);
   await expect(run({ ...here(), task: 'x', resultSchema: { format: 'date' }, modelClient: await scripted() }).result).rejects.toThrow(
-    'result_schema has keyword "format", which is not checked here',
+    'result_schema has keyword "format", which is not supported',
   );
 });

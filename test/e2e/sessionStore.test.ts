@@ -530,7 +530,7 @@ describe('what is understood', () => {
     const entries = session(at.sessionId, 2);
     await store.append(at, entries.slice(0, 4));
     await store.understood();
-    expect(await state()).toEqual({ problem: expect.stringContaining('which is no import'), failures: 1, unread: 4 });
+    expect(await state()).toEqual({ problem: expect.stringContaining('which is not an import'), failures: 1, unread: 4 });
     await store.append(at, entries.slice(4));
     await store.understood();
     await new TranscriptReader(db, at).readOn(); // nor does another process

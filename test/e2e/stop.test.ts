@@ -172,7 +172,7 @@ test('a result that the after_tool hook has not seen when the worker stops never
 
   const next = await startHere(model.url, { tools: [shout] });
   expect((await final(item.id)).state).toBe('completed');
-  expect(model.requests.at(-1)?.body).toContain('Its result is withheld: its worker had to stop before the after_tool hook had seen it.');
+  expect(model.requests.at(-1)?.body).toContain('Its result is withheld: its worker had to stop before the after_tool hook saw it.');
   expect(model.requests.at(-1)?.body).not.toContain('SHOUTED');
   await next.stop();
 });

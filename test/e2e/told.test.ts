@@ -66,7 +66,7 @@ test('words of people outlive the compaction of a fork, and of a fork of the for
     await next(branch, [look(), step('One')], [look()], [look(), step('Two')], [look()], [look()], [look()]);
     await compact(branch);
     const request = await next(branch, [look()]);
-    expect(request).toContain('The conversation before this point was left out, because somebody asked for it.');
+    expect(request).toContain('The conversation before this point was left out because someone asked for it.');
     expect(request.match(/NEVER TOUCH PRODUCTION/g)).toHaveLength(1);
     branch = await fork(branch);
   }

@@ -187,7 +187,7 @@ test('a function of the database is not called with [redacted] in place of a sec
     const item = await db.workSubmit({ workType: 'say', description: 'Say it' });
     await until(async () => (await db.workItem(item.id))?.resolved_at);
     expect((await db.workItem(item.id))?.outcome_data?.['summary']).toBe(
-      '[engine] Not run: its input holds a secret, which is not stored, and this tool runs in the database. Do it without the secret.|said nothing',
+      '[engine] Not run: its input contains a secret, which is not stored, and this tool runs in the database. Call it without the secret.|said nothing',
     );
   } finally {
     await worker.stop();

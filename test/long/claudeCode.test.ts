@@ -176,7 +176,7 @@ describe.skipIf(claude === '')('Claude Code', () => {
       return { session, heard: JSON.stringify(home.requests.slice(before).at(-1)?.messages) };
     };
     const warned = await edit('it goes on');
-    expect(warned.heard).toMatch(/\[claim\] Another session changed a\.txt .* and is still at it: .*Round at the edge/);
+    expect(warned.heard).toMatch(/\[claim\] Another session changed a\.txt .* and is still working on it: .*Round at the edge/);
     expect(await readFile(file, 'utf8')).toBe('new content of a');
 
     await database.query(

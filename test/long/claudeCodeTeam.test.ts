@@ -58,7 +58,7 @@ const saidInBlock = (block: Block): string =>
   typeof block['text'] === 'string' ? block['text'] : typeof block['content'] === 'string' ? block['content'] : JSON.stringify(block);
 /** Who is at what, as the warnings say, without how long ago. */
 const claimsIn = (text: string): string[] =>
-  [...text.matchAll(/\[claim\] (.* changed \S+) .* ago and is still at it: (".*")/g)].map(([, who, why]) => `${who}: ${why}`);
+  [...text.matchAll(/\[claim\] (.* changed \S+) .* ago and is still working on it: (".*")/g)].map(([, who, why]) => `${who}: ${why}`);
 const times = (text: string, words: string): number => text.split(words).length - 1;
 
 /** Somebody at a session: types a prompt, which its model answers so; returns what its last request said. */
@@ -220,7 +220,7 @@ describe.skipIf(claude === '')('two sessions of Claude Code and a worker in one 
     const said = home.requests.map((request) => ({ who: request.who, text: saidIn(request) }));
     const last = (who: string): string => said.findLast((one) => one.who === who)?.text ?? '';
     for (const { who, text } of said) {
-      expect(text).not.toMatch(/Work that goes on|goes on from|The session before this one|## The task/);
+      expect(text).not.toMatch(/Work to continue|What work item|The previous session|## The task/);
       expect(text).not.toContain(who === 'alpha' ? 'reader 1' : 'reader 0');
       expect(text).not.toContain('Tell them');
       expect(

@@ -115,15 +115,9 @@ async function readersOfHangingLinks(at: { url: (database: string) => string }, 
       create foreign table work_ledger.linked_mute (version text, digest text) server silent options (schema_name 'work_ledger', table_name 'v_awareness')`,
     );
     await frozen(there, async () => {
-      const last = /\n\nLedger "frozen" is not told of: [^]*?\. What it said just now:\n\nLedger "frozen", as of [^]*- Found there /;
+      const last = /\n\nLedger "frozen" is left out: [^]*?\. What it said just now:\n\nLedger "frozen", as of [^]*- Found there /;
       const printed = await across(url);
-      for (const part of [
-        own,
-        told('a', 'Found next door'),
-        told('z', 'Found next door'),
-        last,
-        /\n\nLedger "mute" is not told of: .*\.\n\n/,
-      ])
+      for (const part of [own, told('a', 'Found next door'), told('z', 'Found next door'), last, /\n\nLedger "mute" is left out: .*\.\n\n/])
         expect(printed).toMatch(part);
 
       const [{ says } = { says: '' }] =
@@ -134,7 +128,7 @@ async function readersOfHangingLinks(at: { url: (database: string) => string }, 
         )[1]?.rows ?? [];
       for (const part of [own, told('a', 'Found next door'), last]) expect(says).toMatch(part);
       expect(says).toMatch(
-        limit === '0' ? told('z', 'Found next door') : /Ledger "z" is not told of: it did not answer in time\. What it said just now:/,
+        limit === '0' ? told('z', 'Found next door') : /Ledger "z" is left out: it did not answer in time\. What it said just now:/,
       );
 
       // The bound of the reader is the reader's own, whatever becomes of the statement.
@@ -171,7 +165,7 @@ test('it tells of another server, another database and another schema; of one th
     `select ledger_link('beside', 'own', 'beside'), ledger_link('next_door', 'neighbour', 'next_door'), ledger_link('there', 'distant')`,
   );
   await expect(ask(url, `select ledger_link('none', 'own', 'no_such')`)).rejects.toThrow(
-    'Ledger "none" is not told of: there is no ledger in that schema that can be linked: it takes 0.2.0.',
+    'Ledger "none" is left out: there is no ledger in that schema that can be linked: linking requires 0.2.0.',
   );
   expect(await ask(url, 'select * from v_ledger_links order by name')).toEqual([
     { name: 'beside', server: 'own', ledger_schema: 'beside' },
@@ -199,7 +193,7 @@ test('it tells of another server, another database and another schema; of one th
   await stopEmbedded(dataDir);
   const without = await says();
   expect(without).toMatch(
-    /\n\nLedger "there" is not told of: could not connect to server "distant" \(connection to server .* failed: No such file or directory .*\)\. What it said just now:\n\nLedger "there", as of [^]*- Found there /,
+    /\n\nLedger "there" is left out: could not connect to server "distant" \(connection to server .* failed: No such file or directory .*\)\. What it said just now:\n\nLedger "there", as of [^]*- Found there /,
   );
   expect(without).toMatch(told('next_door', 'Found next door'));
   expect(without).toMatch(/^== AWARENESS ==\n[^]*- Found here /);
@@ -246,7 +240,7 @@ test('with roles: whoever reads here reads there what a reader does, and the pas
   await expect(ask(boss, `select ledger_link('other', 'other')`)).rejects.toThrow('role "here_owner" may not use server "other"');
   await ask(url, `grant usage on foreign server other to here_owner`);
   await expect(ask(boss, `select ledger_link('other', 'other')`)).rejects.toThrow(
-    /Ledger "other" is not told of: user mapping not found for (user )?"here_owner"/,
+    /Ledger "other" is left out: user mapping not found for (user )?"here_owner"/,
   );
   await ask(url, `create user mapping for here_owner server other options (user 'asker', password '${PASSWORD}')`);
   await expect(ask(anna, `select ledger_link('other', 'other')`)).rejects.toMatchObject({ code: '42501' });
@@ -268,7 +262,7 @@ test('with roles: whoever reads here reads there what a reader does, and the pas
   expect(await digest(anna)).toMatch(told('other', 'Found there'));
 
   await ask(other, 'revoke there_reader from asker');
-  expect(await digest(anna)).toMatch(/Ledger "other" is not told of: permission denied for (schema work_ledger|view v_awareness)\.$/);
+  expect(await digest(anna)).toMatch(/Ledger "other" is left out: permission denied for (schema work_ledger|view v_awareness)\.$/);
   const tables = await ask<{ name: string }>(
     url,
     `select c.oid::regclass::text as name from pg_class c where c.relnamespace = 'work_ledger'::regnamespace and c.relkind = 'r'`,

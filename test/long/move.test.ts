@@ -149,7 +149,7 @@ test('3,000 appends, erasures and a worker at work: all that was acknowledged is
 
   expect(clients.refused.length).toBeGreaterThan(0);
   expect(new Set(clients.refused)).toEqual(
-    new Set([expect.stringMatching(/^this ledger is moved to .*\/move_\w+: nothing more is written here$/)]),
+    new Set([expect.stringMatching(/^this ledger has moved to .*\/move_\w+: nothing more can be written here$/)]),
   );
   await allThere(target, item, clients.acknowledged);
   expect((await entries(source, item)).length).toBeLessThan(APPENDS);
@@ -163,7 +163,7 @@ test('3,000 appends, erasures and a worker at work: all that was acknowledged is
 
   // The worker was told, and ended; another one goes on with its work. What nobody takes is queued there as it was.
   expect(await worker.ended).toBe(1);
-  expect(worker.log()).toContain('this ledger is moved to');
+  expect(worker.log()).toContain('this ledger has moved to');
   const next = await startWorkerProcess({ url: target, modelUrl: model.url, leaseSeconds: 3, env: { WORK_LEDGER_SCHEMA: 'work_ledger' } });
   await until(
     async () =>
@@ -184,8 +184,8 @@ test('3,000 appends, erasures and a worker at work: all that was acknowledged is
   expect(await faultsOf(target)).toEqual([]);
   expect(await ask(source, 'select * from work_ledger.ledger_verify()')).toEqual([]);
   expect(await leftOvers(source, target)).toEqual(['trigger']);
-  expect(await writing(source, later)).toBe('this ledger is moved to …: nothing more is written here');
-  await expect(ask(source, `set session_replication_role = replica; delete from workers`)).rejects.toThrow('this ledger is moved to');
+  expect(await writing(source, later)).toBe('this ledger has moved to …: nothing more can be written here');
+  await expect(ask(source, `set session_replication_role = replica; delete from workers`)).rejects.toThrow('this ledger has moved to');
   expect(await moved(source, '--to', target)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^moved to [^:]*\n$/) });
   expect((await moved(source, '--to', target, '--undo')).stderr).toMatch(/this ledger was moved to .*, where work goes on/);
   await model.close();
@@ -234,7 +234,7 @@ test('killed between any two steps, it is undone, until it is decided', async ()
       for (const broken of ['before_undo_source', 'after_undo_source', 'before_undo_target', 'after_undo_target']) {
         expect(await startMove(source, ['--undo', '--to', target], `${broken}=kill`).ended, broken).toMatchObject({ code: null });
         expect(await writing(source, item), broken).toBe(
-          broken === 'before_undo_source' ? 'this ledger is moved to …: nothing more is written here' : 'written',
+          broken === 'before_undo_source' ? 'this ledger has moved to …: nothing more can be written here' : 'written',
         );
       }
     }
@@ -242,7 +242,7 @@ test('killed between any two steps, it is undone, until it is decided', async ()
     expect(await leftOvers(source, target), point).toEqual([]);
     expect(await writing(source, item), point).toBe('written');
     if (point !== 'before_move_prepare')
-      expect(await writing(target, item), point).toMatch(/this ledger is being moved here from …: nothing is written here/);
+      expect(await writing(target, item), point).toMatch(/this ledger is being moved here from …: nothing can be written here/);
   }
   expect(await faultsOf(source)).toEqual([]);
 

@@ -318,7 +318,10 @@ test('where the worker that heard a secret is gone, a call with it is not run wi
   const [lost, kept] = await database.query<{ status: string; result: string }>(
     `select status, result #>> '{}' as result from ledger.tool_calls where work_item_id = '${item.id}' order by ordinal`,
   );
-  expect(lost).toMatchObject({ status: 'failed', result: expect.stringMatching(/Not run: its input held a secret.*Make the call again/) });
+  expect(lost).toMatchObject({
+    status: 'failed',
+    result: expect.stringMatching(/Not run: its input contained a secret.*Make the call again/),
+  });
   expect(kept).toMatchObject({ status: 'completed' });
   await expect(stat(join(directory, 'crashed'))).rejects.toThrow('ENOENT');
 });

@@ -89,7 +89,7 @@ describe.skipIf(!isThere)('the recorded runs beside the project', () => {
       expect({ program, missing: missingIn(textOf(said), conversation, unusedIn(leftOut)) }).toEqual({ program, missing: [] });
       if (run.format !== program) continue;
       const calls = (all: Said[]) => all.flatMap((one) => one.calls);
-      const noResult = '[work-ledger] No result was recorded for this call: it may have run or not.';
+      const noResult = '[work-ledger] No result was recorded for this call: it may or may not have run.';
       if (program === 'codex') expect(calls(said).length).toBeGreaterThan(0);
       else expect(calls(said)).toEqual(calls(conversation).map((call) => ({ ...call, result: call.result ?? noResult })));
       expect(

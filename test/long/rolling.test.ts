@@ -172,7 +172,7 @@ test('a worker that the upgraded ledger does not serve gives back what it holds 
   expect(await upgrade(breaking.main)).toMatchObject(upgraded);
   expect(await older.ended, older.log()).toBe(1);
   expect(older.log()).toContain(
-    `this ledger is of version ${nextVersion} and serves programs of versions ${nextVersion} to ${nextVersion}, this one is ${version()}`,
+    `this ledger has version ${nextVersion} and serves programs of versions ${nextVersion} to ${nextVersion}; this one is ${version()}`,
   );
   expect(await database.query(`select w.state, f.lease_owner from ledger.work_items w join ledger.foci f on f.id = w.focus_id`)).toEqual([
     { state: 'running', lease_owner: null },

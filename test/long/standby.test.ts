@@ -386,7 +386,7 @@ test('the doctor looks at the standby, too', async () => {
   );
   expect(await doctor({ DATABASE_URL: primaryUrl, WORK_LEDGER_READ_URL: primaryUrl })).toMatch(/note .* reading .*no standby/);
   expect(await doctor({ DATABASE_URL: primaryUrl, WORK_LEDGER_READ_URL: nowhere })).toMatch(/look .* reading .*cannot be reached/);
-  expect(await doctor({ DATABASE_URL: standby.url })).toMatch(/look .* writable .*this node takes no writes: it is a standby/);
+  expect(await doctor({ DATABASE_URL: standby.url })).toMatch(/look .* writable .*this node accepts no writes: it is a standby/);
 });
 
 test('a console that reads on the standby acts on the primary, and then shows what was done', async () => {
@@ -474,7 +474,7 @@ test('the commands that only read work', async () => {
   const outcomes = await Promise.all(forReading.map(async (args) => ({ args, ...(await cli(...args)) })));
   for (const { args, code, stdout, stderr } of outcomes)
     expect([args, code, stdout !== '', stderr]).toEqual([args, 0, true, expect.not.stringMatching(/read-only|recovery/)]);
-  expect(await cli('doctor')).toMatchObject({ code: 1, stdout: expect.stringContaining('this node takes no writes') });
+  expect(await cli('doctor')).toMatchObject({ code: 1, stdout: expect.stringContaining('this node accepts no writes') });
   expect(await cli('cancel', ids.root)).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(

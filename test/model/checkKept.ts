@@ -78,7 +78,7 @@ function checkRoom(world: World, item: Item, contents: readonly Content[], text:
     );
     if (!isNamed) continue;
     expect(
-      new RegExp(String.raw`there was no room: .*${path} \(artifact_read\("[0-9a-f]{16}"\)\)`).test(text),
+      new RegExp(String.raw`there was no room for them: .*${path} \(artifact_read\("[0-9a-f]{16}"\)\)`).test(text),
       () => `${path}, which the newest step named, is neither kept nor named with a handle: ${text.slice(-300)}`,
     );
     world.note(item, 'no room for what was named');

@@ -51,7 +51,7 @@ export async function checkTold(play: Play, item: Item, sent: Sent, read: Read):
     world.forged.filter((mark) => !own.includes(mark)),
     read,
   );
-  if (said.includes('What you asked to be told of:')) {
+  if (said.includes('What you asked to be told about:')) {
     expect(item.features.has('asks to be told') || item.isFork, `${item.name} is told of what it did not ask for`);
     world.note(item, 'told as asked');
   }

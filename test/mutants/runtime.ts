@@ -1955,7 +1955,7 @@ export const runtimeMutants: readonly Mutant[] = [
     await db.toolCallSettle(
       claim,
       call.id,
-      failed('[engine] The call ran. Its result is withheld: its worker had to stop before the after_tool hook had seen it.'),
+      failed('[engine] The call ran. Its result is withheld: its worker had to stop before the after_tool hook saw it.'),
     );`,
     to: 'else await db.toolCallSettle(claim, call.id, outcome);',
     test: 'test/e2e/stop.test.ts',

@@ -2783,8 +2783,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'what is over can be approved',
     file: 'sql/api/60_iteration/approvals.sql',
-    from: `when v_call.completed_at is not null then format('it is over`,
-    to: `when false then format('it is over`,
+    from: `when v_call.completed_at is not null then format('it has ended`,
+    to: `when false then format('it has ended`,
     test: 'test/sql/tool_call_approve/refuses_a_decision_that_comes_late.test.sql',
   },
   {
@@ -3671,9 +3671,9 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/context_replay/compacts_by_the_policy.test.sql',
   },
   {
-    name: 'the prompt does not say by what closed blocks are shown',
+    name: 'the prompt does not say what replaces closed blocks',
     file: 'sql/api/10_faculty/prompt.sql',
-    from: 'shown only by what you recorded in it, ',
+    from: 'replaced by what you recorded in it, ',
     to: 'shown only shortened, ',
     test: 'test/sql/engine_prompt/says_what_becomes_of_closed_blocks.test.sql',
   },
@@ -3687,14 +3687,14 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'the prompt does not say that blocks can be recalled',
     file: 'sql/api/10_faculty/prompt.sql',
-    from: '; `recall_block(n, query)` brings the calls and results of a closed block back',
+    from: '; `recall_block(n, query)` brings back the calls and results of a closed block',
     to: '',
     test: 'test/sql/engine_prompt/says_what_becomes_of_closed_blocks.test.sql',
   },
   {
     name: 'the prompt does not say that a step names what is changed next',
     file: 'sql/api/10_faculty/prompt.sql',
-    from: ` Name in the
+    from: ` List in the
 step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#parse\`): it stays.`,
     to: '',
     test: 'test/sql/engine_prompt/says_what_becomes_of_closed_blocks.test.sql',
@@ -6799,7 +6799,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a session never hears what was taken back',
     file: 'sql/api/90_journal/session_begin.sql',
-    from: `_digest_fenced('Taken back, because it was wrong; do not rely on it', v_taken_back.lines),`,
+    from: `_digest_fenced('Taken back because it was wrong; do not rely on it', v_taken_back.lines),`,
     to: ``,
     test: 'test/sql/journal_session_news/tells_each_thing_once.test.sql',
   },

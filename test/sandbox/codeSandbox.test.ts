@@ -366,7 +366,7 @@ return {"environ": tried(lambda: open("/proc/1/environ").read()), "fd": tried(la
       300,
       {
         verdict: 'error',
-        error: 'The code returned 5000000 characters, of at most 1000000. Return what matters, or write the rest to a file.',
+        error: 'The code returned 5000000 characters; at most 1000000 are allowed. Return what matters, and write the rest to a file.',
       },
     ],
     [
@@ -439,7 +439,7 @@ return {"malformed": raw(b"\\x00\\xff not http\\r\\n\\r\\n"), "header": raw(b"PO
       ),
     ).toEqual([10_000, 'here']);
     expect(await run('try:\n    echo("x" * 20_000_000)\nexcept ToolError as error:\n    return str(error)')).toMatchObject({
-      returned: 'a call holds at most 16777216 bytes',
+      returned: 'a call can have at most 16777216 bytes',
     });
     expect(
       await run(

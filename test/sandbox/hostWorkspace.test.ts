@@ -121,10 +121,10 @@ test('a file that is another one than was read is not replaced', async () => {
   expect(await workspace.hashFile('src/none/at/all')).toBeNull();
   await writeFile(join(root, 'src', 'a.txt'), 'theirs');
   await expect(workspace.writeFile('src/a.txt', 'mine', seen)).rejects.toThrow(
-    'somebody else changed src/a.txt since it was read; read it again',
+    'someone else changed src/a.txt since it was read; read it again',
   );
-  await expect(workspace.writeFile('src/a.txt', 'mine', null)).rejects.toThrow('somebody else changed');
-  await expect(workspace.writeFile('src/gone.txt', 'mine', seen)).rejects.toThrow('somebody else changed');
+  await expect(workspace.writeFile('src/a.txt', 'mine', null)).rejects.toThrow('someone else changed');
+  await expect(workspace.writeFile('src/gone.txt', 'mine', seen)).rejects.toThrow('someone else changed');
   expect(await readFile(join(root, 'src', 'a.txt'), 'utf8')).toBe('theirs');
   expect(await readdir(join(root, 'src'))).toEqual(['a.txt']);
   await workspace.writeFile('src/a.txt', 'mine', hashOf(Buffer.from('theirs')));

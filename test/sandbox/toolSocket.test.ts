@@ -47,7 +47,7 @@ test('a call is heard', async () => {
 test('64 levels are read, 65 are not, brackets in texts are none', async () => {
   const nested = (levels: number): string => `{"a": ${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}}`;
   expect(await withInput(nested(64))).toEqual({ value: 'answered' });
-  expect(await withInput(nested(65))).toEqual({ error: 'a call is at most 64 levels deep' });
+  expect(await withInput(nested(65))).toEqual({ error: 'a call can be at most 64 levels deep' });
   expect(await withInput(JSON.stringify({ a: '[{"'.repeat(1000) }))).toEqual({ value: 'answered' });
 });
 

@@ -21,7 +21,7 @@ export const savedTokens = (saved: number): string => (saved >= 0 ? k(saved) : `
 const triggers: Record<string, string> = {
   context_limit: 'the request had reached compact_threshold',
   context_overflow: 'the model took no more',
-  manual: 'somebody asked for it',
+  manual: 'someone asked for it',
   periodic: 'compact_every was due',
 };
 

@@ -108,7 +108,7 @@ begin
   end if;
   select one into v_other from jsonb_array_elements(p_ids) one where jsonb_typeof(one) <> 'string' or not _is_uuid(one #>> '{}') limit 1;
   if found then
-    perform _raise_invalid(format('%s must be a list of ids: %s is none', p_what, _one_line(v_other::text, 60)));
+    perform _raise_invalid(format('%s must be a list of ids: %s is not an id', p_what, _one_line(v_other::text, 60)));
   end if;
   return array(select jsonb_array_elements_text(p_ids)::uuid);
 end

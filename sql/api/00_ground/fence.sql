@@ -20,17 +20,17 @@ begin
     raise exception using
       errcode = case when p_lease is null then 'WL005' else 'WL004' end,
       message = case
-                  when p_lease is null then format('work item %s is driven by a focus', p_work_item_id)
+                  when p_lease is null then format('an attempt at work item %s is running', p_work_item_id)
                   else format('the lease on work item %s is lost', p_work_item_id)
                 end,
-      detail = 'Only the holder of the current lease writes for a work item that is being worked on.',
-      hint = 'A worker that has lost its lease stops; another worker continues.';
+      detail = 'Only the holder of the current lease can write to a running work item.',
+      hint = 'A worker that has lost its lease must stop; another worker continues.';
   end if;
   if p_lease is null and v_fence.focus_id is not null then
     raise exception using
       errcode = 'WL005',
-      message = format('work item %s is driven by a focus', p_work_item_id),
-      detail = 'Only the holder of the current lease writes for a work item that is being worked on.';
+      message = format('an attempt at work item %s is running', p_work_item_id),
+      detail = 'Only the holder of the current lease can write to a running work item.';
   end if;
   if p_lease is null then
     perform _check_submitter(p_work_item_id);
@@ -168,7 +168,7 @@ begin
     raise exception using
       errcode = 'WL003',
       message = format('work item %s was erased at %s', p_work_item_id, to_char(v_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')),
-      hint = 'Nothing is added to it and nothing continues from it.';
+      hint = 'Nothing can be added to it or continued from it.';
   end if;
 end
 $$;

@@ -32,7 +32,7 @@ declare
 begin
   -- A dump may restore versions before their file, and replication may bring them before the file's row counts them.
   if new.version not between 1 and coalesce(v_file.version, new.version) and not _is_replicating() then
-    raise exception using errcode = 'WL002', message = format('version %s of a file of notes does not come next', new.version),
+    raise exception using errcode = 'WL002', message = format('version %s of a note file is not the next one', new.version),
       hint = 'memory_command() and memory_write() number versions.';
   end if;
   -- A restored row brings its own link. This trigger's name sorts after redact, so it hashes what is stored.

@@ -22,12 +22,12 @@ begin
   if tg_argv[0] = 'to' then
     raise exception using
       errcode = 'WL011',
-      message = format('this ledger is moved to %s: nothing more is written here', tg_argv[2]),
-      hint = 'Use that address. "work-ledger move --undo" takes back a move that is not over.';
+      message = format('this ledger has moved to %s: nothing more can be written here', tg_argv[2]),
+      hint = 'Use that address. "work-ledger move --undo" reverts a move that has not finished.';
   elsif not _is_replicating() then
     raise exception using
       errcode = 'WL011',
-      message = format('this ledger is being moved here from %s: nothing is written here before all of it has come', tg_argv[2]),
+      message = format('this ledger is being moved here from %s: nothing can be written here until the move is complete', tg_argv[2]),
       hint = 'Use that address until then.';
   end if;
   return null;

@@ -17,8 +17,8 @@ begin
   if not found then
     raise exception using
       errcode = 'WL006',
-      message = format('"%s" is in the ledger already', p_name),
-      hint = 'For a new token: person_revoke(), then person_add() again.';
+      message = format('person "%s" already exists', p_name),
+      hint = 'To give them a new token, call person_revoke(), then person_add() again.';
   end if;
   return query select p_name, v_token;
 end
@@ -54,7 +54,7 @@ begin
     raise exception using
       errcode = 'WL001',
       message = format('there is no person "%s"', _one_line(p_name, 100)),
-      hint = 'person_list() names those that there are.';
+      hint = 'person_list() lists the people that there are.';
   end if;
   return v_at;
 end
@@ -92,15 +92,15 @@ begin
     if not found then
       raise exception using
         errcode = 'insufficient_privilege',
-        message = 'this token is nobody''s: it is wrong or was revoked',
-        hint = 'work-ledger person add NAME makes another one.';
+        message = 'this token belongs to nobody: it is wrong or was revoked',
+        hint = 'Run "work-ledger person add NAME" to create another.';
     end if;
   elsif v_vouched is not null then
     if not _vouches() then
       raise exception using
         errcode = 'insufficient_privilege',
-        message = format('role %s does not vouch for people', session_user),
-        hint = 'That takes the role console of work_roles_create(). People act in their own name by a token, see person_add().';
+        message = format('role %s may not vouch for people', session_user),
+        hint = 'That requires the console role of work_roles_create(). People act in their own name with a token, see person_add().';
     end if;
     perform _check_person(v_vouched);
     v_name := v_vouched;
@@ -133,7 +133,7 @@ begin
   -- A proxy's two headers arrive as one, joined by a comma.
   if coalesce(p_name, '') = '' or p_name <> _spaced(p_name) or char_length(p_name) > 100 or strpos(p_name, ',') > 0 then
     perform _raise_invalid(format('"%s" cannot be the name of a person', _one_line(p_name, 60)),
-      'At most 100 characters in a line, without commas, invisible characters and spaces at its ends.');
+      'Use at most 100 characters on one line, without commas, invisible characters, or spaces at either end.');
   end if;
 end
 $$;

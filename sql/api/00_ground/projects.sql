@@ -50,8 +50,8 @@ create or replace function _project_problem(p_project text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select case when p_project !~ '\S' or char_length(p_project) > 500 or p_project <> _spaced(p_project)
-                then 'the name of a project is 1 to 500 characters in one line, without blanks at its ends'
-              when p_project ~ '^[^/]*:[^/]*@|://' or _redacted(p_project) <> p_project then 'the name of a project must not hold a password' end;
+                then 'the name of a project must have 1 to 500 characters on one line, without blanks at either end'
+              when p_project ~ '^[^/]*:[^/]*@|://' or _redacted(p_project) <> p_project then 'the name of a project must not contain a password' end;
 $$;
 
 comment on function _project_problem(text) is 'Why this cannot be the name of a project; null: it can, or is null.';
@@ -66,7 +66,8 @@ declare
   v_problem text := _project_problem(p_project);
 begin
   if v_problem is not null then
-    perform _raise_invalid(v_problem, 'Such as github.com/acme/shop, without scheme and user, or a directory; pass null for work of no project.');
+    perform _raise_invalid(v_problem,
+      'Use a name such as github.com/acme/shop, without scheme and user, or a directory; pass null for work without a project.');
   end if;
   return _project_now(p_project);
 end

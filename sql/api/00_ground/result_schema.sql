@@ -20,7 +20,7 @@ begin
     return next format('%s can have at most 64 KiB', p_at);
     return;
   elsif char_length(p_at) > 2000 then
-    return next format('%s is too deep', left(p_at, 200));
+    return next format('%s is nested too deeply', left(p_at, 200));
     return;
   end if;
   for v_key, v_value in select key, value from jsonb_each(p_schema) order by key loop
@@ -42,18 +42,18 @@ begin
       return query select _result_schema_problems(s.value, format('%s.%s[%s]', p_at, v_key, s.n - 1))
                      from jsonb_array_elements(case v_kind when 'array' then v_value end) with ordinality as s(value, n);
     elsif v_key = 'pattern' and v_kind = 'string' then
-      return query select format('%s.pattern is not a regular expression of PostgreSQL of at most 500 characters', p_at)
+      return query select format('%s.pattern must be a PostgreSQL regular expression of at most 500 characters', p_at)
                     where char_length(v_value #>> '{}') > 500 or not _is_pattern(v_value #>> '{}');
     end if;
     if v_key not in ('type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'const', 'minimum', 'maximum', 'minLength',
                      'maxLength', 'pattern', 'minItems', 'maxItems', 'anyOf', 'oneOf') then
-      return next format('%s has keyword "%s", which is not checked here', p_at, _one_line(v_key, 60));
+      return next format('%s has keyword "%s", which is not supported', p_at, _one_line(v_key, 60));
     elsif v_key = 'properties' and v_kind <> 'object' then
       return next format('%s.properties must be an object of schemas', p_at);
     elsif v_key = 'required' and (v_kind <> 'array' or v_value @? '$[*] ? (@.type() != "string")') then
       return next format('%s.required must be a list of names', p_at);
     elsif v_key in ('enum', 'anyOf', 'oneOf') and (v_kind <> 'array' or v_value = '[]') then
-      return next format('%s.%s must be a list that is not empty', p_at, v_key);
+      return next format('%s.%s must be a non-empty list', p_at, v_key);
     elsif v_key in ('minimum', 'maximum') and v_kind <> 'number' or v_key = 'pattern' and v_kind <> 'string' then
       return next format('%s.%s must be a %s', p_at, v_key, case v_key when 'pattern' then 'string' else 'number' end);
     elsif v_key in ('minLength', 'maxLength', 'minItems', 'maxItems') and v_value::text !~ '^\d{1,9}$' then
@@ -139,13 +139,13 @@ begin
      limit 50;
   if p_schema ? 'anyOf' and not exists (
     select from jsonb_array_elements(p_schema -> 'anyOf') s where not exists (select _result_errors(s, p_value, p_at))) then
-    return next format('%s fits none of anyOf: %s', p_at, (
+    return next format('%s fits none of the schemas in anyOf: %s', p_at, (
       select string_agg(format('(%s) %s', s.n, (select e from _result_errors(s.value, p_value, p_at) e limit 1)), '; ' order by s.n)
         from jsonb_array_elements(p_schema -> 'anyOf') with ordinality as s(value, n)));
   end if;
   v_fitting := (select count(*) from jsonb_array_elements(p_schema -> 'oneOf') s where not exists (select _result_errors(s, p_value, p_at)));
   if p_schema ? 'oneOf' and v_fitting <> 1 then
-    return next format('%s must fit one of oneOf, and fits %s', p_at, v_fitting);
+    return next format('%s must fit exactly one of the schemas in oneOf, but fits %s', p_at, v_fitting);
   end if;
 end
 $$;
@@ -180,7 +180,7 @@ declare
   v_errors text := (select string_agg('- ' || e, E'\n') from _result_errors(p_schema, p_value) e);
 begin
   if p_schema is not null and v_errors is not null then
-    perform _raise_invalid(E'the result does not fit its schema:\n' || v_errors, 'Correct all of it and complete again.');
+    perform _raise_invalid(E'the result does not fit its schema:\n' || v_errors, 'Correct all of this, then complete again.');
   end if;
 end
 $$;

@@ -9,15 +9,15 @@ create or replace function _work_states()
 as $$
   values
     ('created', false, 'Another program drives it: a journal session, a task of Agent OS, a recorded run. No worker claims it.'),
-    ('queued', false, 'It waits for a worker: for its time (run_at), for a slot of its faculty, for a faculty that accepts it.'),
+    ('queued', false, 'It waits for a worker, for its time (run_at), for a slot of its faculty, or for a faculty that accepts it.'),
     ('claimed', false, 'A worker has taken it; the first iteration under this claim has not begun.'),
-    ('running', false, 'Its iterations run, or the next one has a job. The fence tells whether a worker holds it now.'),
-    ('waiting', false, 'It waits without a job: for child work, for work of others, for a time, for an approval, for a budget, for a worker on its host (is_stranded). state_reason says for what, run_at until when.'),
-    ('paused', false, 'It waits for a person: work_resume().'),
+    ('running', false, 'Its iterations are running, or the next one has a job. The fence shows whether a worker holds it now.'),
+    ('waiting', false, 'It waits without a job: for child work, other work, a time, an approval, a budget, or a worker on its host (is_stranded). state_reason says for what, run_at until when.'),
+    ('paused', false, 'It waits until a person resumes it: work_resume().'),
     ('completed', true, 'The work is done; outcome_data has the result.'),
-    ('failed', true, 'It ended with a failure that no retry changes, or work_fail() said so.'),
-    ('dead', true, 'All attempts failed, or its workers died in it.'),
-    ('cancelled', true, 'A person cancelled it, or an item above it.');
+    ('failed', true, 'It ended with a failure that no retry would change, or with work_fail().'),
+    ('dead', true, 'All attempts failed, or too many workers died while driving it.'),
+    ('cancelled', true, 'A person cancelled it or an item above it.');
 $$;
 
 comment on function _work_states() is 'The states of a work item, in the order in which it meets them. is_final: it stays in it.';
@@ -35,33 +35,33 @@ as $$
     ('_import_item', '{}', 'created', 'a recorded run is imported'),
 
     ('_claim', '{queued,waiting}', 'claimed', 'a worker takes it: it is due, or its wait is over, and a slot is free'),
-    ('_claim', '{waiting,claimed,running}', 'queued', 'its wait is over, or nobody drives it, but it cannot be driven just now: no slot is free, no faculty accepts it, or its worker is on another host'),
-    ('_claim', '{queued,claimed,running}', 'waiting', 'no worker lives where it may be driven: it is stranded'),
+    ('_claim', '{waiting,claimed,running}', 'queued', 'its wait is over, or nobody drives it, but it cannot run right now: no slot is free, no faculty accepts it, or its worker is on another host'),
+    ('_claim', '{queued,claimed,running}', 'waiting', 'no worker is alive where it may run: it is stranded'),
     ('iteration_begin', '{claimed}', 'running', 'the first iteration under a claim begins'),
     ('_lease_end', '{claimed,running}', 'waiting', 'its calls wait for children, for other work, for a time or for approval, or a budget is used up'),
-    ('_lease_end', '{claimed,running}', 'paused', 'work_pause() asked for it; or a person has to look: the same calls again and again, a refused key or directory, a hook that refuses'),
+    ('_lease_end', '{claimed,running}', 'paused', 'work_pause() asked for it; or a person has to step in: the same calls again and again, a rejected key or directory, a hook that refuses'),
 
-    ('_focus_close', '{claimed,running}', 'queued', 'the attempt failed, and the next one may do better'),
-    ('_focus_close', '{claimed,running}', 'paused', 'the attempt failed, the next one may do better, and work_pause() asked for a pause'),
+    ('_focus_close', '{claimed,running}', 'queued', 'the attempt failed, and the next one may succeed'),
+    ('_focus_close', '{claimed,running}', 'paused', 'the attempt failed, the next one may succeed, and work_pause() asked for a pause'),
     ('_focus_close', '{claimed,running}', 'dead', 'the last attempt failed, the recover command gave up, or the same iteration killed max_attempts workers'),
     ('_focus_close', '{created,queued,claimed,running,waiting,paused}', 'completed', 'its agent says that it is done, and no check failed; or work_complete()'),
     ('_focus_close', '{created,queued,claimed,running,waiting,paused}', 'failed', 'no retry would help: a refusal, an invalid request, max_turns, a check that failed twice, the orient command; or work_fail()'),
-    ('_focus_close', '{created,queued,claimed,running,waiting,paused}', 'cancelled', 'work_cancel() of it, or of an item above it'),
+    ('_focus_close', '{created,queued,claimed,running,waiting,paused}', 'cancelled', 'work_cancel() of it or of an item above it'),
 
     ('work_pause', '{created,queued,claimed,running,waiting}', 'paused', 'no worker drives it; one that is driven pauses when its lease ends'),
     ('work_resume', '{paused}', 'queued', 'a person resumes it'),
     ('workspace_abandon', '{waiting}', 'queued', 'it is stranded, and its files are given up'),
 
     ('journal_session_status', '{created}', 'paused', 'its program says so'),
-    ('journal_session_status', '{paused}', 'created', 'its program goes on'),
-    ('_recorded_rest', '{created}', 'paused', 'nothing is heard of a followed session any more'),
+    ('journal_session_status', '{paused}', 'created', 'its program continues'),
+    ('_recorded_rest', '{created}', 'paused', 'a followed session is no longer heard from'),
     ('journal_session_status', '{created,paused}', 'completed', 'its program says so'),
-    ('_retention_take', '{created,paused}', 'completed', 'nothing was heard of its program for as long as a policy says'),
-    ('_ldg_task_save', '{paused}', 'created', 'its client goes on'),
+    ('_retention_take', '{created,paused}', 'completed', 'its program was not heard from for as long as a policy says'),
+    ('_ldg_task_save', '{paused}', 'created', 'its client continues'),
     ('_ldg_task_save', '{created,paused}', 'completed', 'its client says so'),
     ('_ldg_task_save', '{created,paused}', 'failed', 'its client says so: failed or error'),
     ('_ldg_task_save', '{created,paused}', 'cancelled', 'its client says so'),
-    ('_session_import', '{created,queued,claimed,running,waiting,paused}', 'completed', 'the recorded run is read to its end');
+    ('_session_import', '{created,queued,claimed,running,waiting,paused}', 'completed', 'the recorded run has been read to its end');
 $$;
 
 comment on function _work_transitions() is 'Each way from state to state, and there is no other: the function that moves the item, from which states ({}: it makes the item), to which, and when.';

@@ -19,7 +19,7 @@ begin
   raise exception using
     errcode = 'insufficient_privilege',
     message = format('work item %s was submitted by %s', p_work_item_id, v_fence.submitted_by),
-    hint = 'Who submitted work writes to it, and those who may write to the work of everybody: see work_roles_create().';
+    hint = 'Only its submitter and roles that may write to all work can write to it: see work_roles_create().';
 end
 $$;
 

@@ -24,7 +24,7 @@ begin
     raise exception using
       errcode = 'insufficient_privilege',
       message = format('%s does not belong to the ledger''s owner', p_function),
-      hint = 'It would run with what was granted to this ledger''s tools: the owner registers functions of others.';
+      hint = 'It would run with what was granted to this ledger''s tools: only the owner may register functions of others.';
   end if;
   return v_function;
 end
@@ -110,15 +110,15 @@ as $$
       join ledger_roles t on t.kind = 'tools'
      where p.oid = p_function
   )
-  select format('role %I may not run %s: calls of the tool fail', tools, call),
+  select format('role %I may not run %s: calls to the tool fail', tools, call),
          concat_ws(' ', case when not has_schema_privilege(tools, schema, 'usage') then format('grant usage on schema %I to %I;', nspname, tools) end,
            case when not has_function_privilege(tools, oid, 'execute') then format('grant execute on function %s to %I;', call, tools) end)
     from f
    where not (has_schema_privilege(tools, schema, 'usage') and has_function_privilege(tools, oid, 'execute'))
   union all
-  select format('%s is security definer and belongs to %I, %s: whoever calls the tool acts with those rights', call, rolname,
+  select format('%s is security definer and belongs to %I, %s: anyone who calls the tool acts with those rights', call, rolname,
            case when rolsuper then 'a superuser' else 'the ledger''s owner' end),
-         format('Give it to a role that has only what it needs: alter function %s owner to ROLE;', call)
+         format('Give it to a role that has only the privileges it needs: alter function %s owner to ROLE;', call)
     from f
    where prosecdef and (rolsuper or is_owners);
 $$;

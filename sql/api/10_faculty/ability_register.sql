@@ -24,7 +24,7 @@ begin
   p_output_schema := _storable(p_output_schema);
   p_touches := _storable(p_touches);
   if p_name is null or p_name !~ '^[a-zA-Z0-9_:-]{1,128}$' then
-    perform _raise_invalid(format('"%s" is not a name for an ability', p_name), 'Letters, digits, _ - and :, at most 128.');
+    perform _raise_invalid(format('"%s" cannot be the name of an ability', p_name), 'Use letters, digits, _, - and :, at most 128 characters.');
   end if;
   if coalesce(p_description, '') !~ '\S' then
     perform _raise_invalid(format('ability "%s" needs a description: it is what the model reads', p_name));
@@ -35,7 +35,7 @@ begin
   begin
     p_input_schema := _json_compact(p_input_schema)::json; -- as every request sends it
   exception when statement_too_complex or numeric_value_out_of_range then
-    perform _raise_invalid(format('no request can hold the input schema of ability "%s": %s', p_name, sqlerrm));
+    perform _raise_invalid(format('the input schema of ability "%s" cannot be sent in a request: %s', p_name, sqlerrm));
   end;
   perform _check_word('an effect', p_effect, '{pure,idempotent,unsafe}'), _check_word('a risk', p_risk, '{safe,moderate,dangerous}'),
           _check_word('a source', coalesce(p_source, 'web'), '{none,own_test,file,other_agent,web}');
@@ -94,7 +94,7 @@ declare
   v_rules touch_rules[] := '{}';
 begin
   if json_typeof(p_touches) not in ('array', 'null') or json_array_length(case json_typeof(p_touches) when 'array' then p_touches else '[]' end) > 100 then
-    perform _raise_invalid(format('what ability "%s" touches must be a list of at most 100 objects {key, action}', p_ability.name));
+    perform _raise_invalid(format('the touches of ability "%s" must be a list of at most 100 objects {key, action}', p_ability.name));
   end if;
   for v_touch in
     select value from json_array_elements(case json_typeof(p_touches) when 'array' then p_touches end) with ordinality as t(value, n) order by n

@@ -117,7 +117,7 @@ as $$
   select case when p_faculty is not null then format('there is no faculty "%s"', p_faculty)
               else format('no faculty accepts work type "%s"', p_work_type) end
          || coalesce((
-           select format(' but that of project "%s", for work of that project', f.project)
+           select format(' except that of project "%s", for work of that project', f.project)
              from faculties f
             where f.is_current and f.project is not null and _takes(f, p_faculty, p_work_type)
             order by f.created_at desc

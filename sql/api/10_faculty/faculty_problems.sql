@@ -138,7 +138,7 @@ as $$
       select '{name}', 'a faculty needs a name'
         from config c where jsonb_typeof(p_config) = 'object' and coalesce(c.value -> 'name', 'null') = 'null'
       union all
-      select '{name}', 'name must have no @, which stands between a faculty and its project where both are named'
+      select '{name}', 'name must not contain @, which separates a faculty from its project where both are given'
         from config c where strpos(c.value ->> 'name', '@') > 0
       union all
       select '{project}', 'project: ' || _project_problem(nullif(c.value ->> 'project', '')) || ', such as github.com/acme/shop'
@@ -163,7 +163,7 @@ as $$
         cross join jsonb_array_elements(case jsonb_typeof(g.value) when 'array' then g.value else '[]' end) with ordinality as e(value, n)
         cross join lateral (select _faculty_value_says('string', 1, null, null, e.value)) as f(says)
       union all
-      select g.path || (e.n - 1)::text, format('engage.tools[%s] is %s once more', e.n - 1, _value_text(e.value))
+      select g.path || (e.n - 1)::text, format('engage.tools[%s] repeats %s', e.n - 1, _value_text(e.value))
         from given g
         cross join jsonb_array_elements(case jsonb_typeof(g.value) when 'array' then g.value else '[]' end) with ordinality as e(value, n)
        where g.path = '{engage,tools}' and exists (
@@ -212,37 +212,38 @@ as $$
     cross join model m
     cross join lateral (values
       ('thinking', case when not m.takes -> 'thinking' ? g.kind
-        then format('engage.thinking = %s: %%s takes %s', to_json(g.thinking), coalesce(_words_of(m.takes -> 'thinking'), 'none')) end),
+        then format('engage.thinking = %s: %%s accepts %s', to_json(g.thinking), coalesce(_words_of(m.takes -> 'thinking'), 'none')) end),
       ('effort', case
-        when m.takes -> 'effort' = '[]' then 'engage.effort: %s takes none'
-        when not m.takes -> 'effort' ? g.effort then format('engage.effort = "%s": %%s takes %s', g.effort, _words_of(m.takes -> 'effort'))
+        when m.takes -> 'effort' = '[]' then 'engage.effort: %s does not accept it'
+        when not m.takes -> 'effort' ? g.effort then format('engage.effort = "%s": %%s accepts %s', g.effort, _words_of(m.takes -> 'effort'))
         when g.thinking = 'off' and not m.takes -> 'effort_off' ? g.effort
-          then format('engage.effort = "%s": with thinking off %%s takes %s', g.effort, _words_of(m.takes -> 'effort_off')) end
+          then format('engage.effort = "%s": with thinking off %%s accepts %s', g.effort, _words_of(m.takes -> 'effort_off')) end
         || left(g.effort, 0)),
       ('temperature', case
-        when m.takes ->> 'sampling' = 'none' then 'engage.temperature: %s takes none'
-        when g.temperature <> 1 and g.kind in ('adaptive', 'budget') and m.takes ? 'thinking' then 'engage.temperature: while it thinks %s takes only 1' end
+        when m.takes ->> 'sampling' = 'none' then 'engage.temperature: %s does not accept it'
+        when g.temperature <> 1 and g.kind in ('adaptive', 'budget') and m.takes ? 'thinking' then 'engage.temperature: with thinking on %s accepts only 1' end
         || left(g.temperature::text, 0)),
       ('top_p', case
-        when m.takes ->> 'sampling' = 'none' then 'engage.top_p: %s takes none'
-        when m.takes ->> 'sampling' = 'one' and g.temperature is not null then 'engage.top_p: %s takes temperature or top_p, not both'
-        when g.top_p < 0.95 and g.kind in ('adaptive', 'budget') and m.takes ? 'thinking' then 'engage.top_p: while it thinks %s takes 0.95 to 1' end
+        when m.takes ->> 'sampling' = 'none' then 'engage.top_p: %s does not accept it'
+        when m.takes ->> 'sampling' = 'one' and g.temperature is not null then 'engage.top_p: %s accepts temperature or top_p, not both'
+        when g.top_p < 0.95 and g.kind in ('adaptive', 'budget') and m.takes ? 'thinking' then 'engage.top_p: with thinking on %s accepts 0.95 to 1' end
         || left(g.top_p::text, 0)),
       ('tool_choice', case
         when not m.takes -> 'tool_choice' ? case when g.tool_choice in ('auto', 'any', 'none') then g.tool_choice else 'tool' end
-          then format('engage.tool_choice = %s: %%s takes %s', to_json(g.tool_choice), _words_of(m.takes -> 'tool_choice'))
+          then format('engage.tool_choice = %s: %%s accepts %s', to_json(g.tool_choice), _words_of(m.takes -> 'tool_choice'))
         when g.kind = 'budget' and g.tool_choice not in ('auto', 'none') and m.takes ? 'thinking'
-          then format('engage.tool_choice = %s: with a budget for thinking %%s takes auto or none', to_json(g.tool_choice)) end || left(g.tool_choice, 0)),
+          then format('engage.tool_choice = %s: with a thinking budget %%s accepts auto or none', to_json(g.tool_choice)) end || left(g.tool_choice, 0)),
       ('cache_ttl', case when not m.takes -> 'cache_ttl' ? g.cache_ttl
-        then format('engage.cache_ttl = "%s": %%s takes %s', g.cache_ttl, _words_of(m.takes -> 'cache_ttl')) end),
+        then format('engage.cache_ttl = "%s": %%s accepts %s', g.cache_ttl, _words_of(m.takes -> 'cache_ttl')) end),
       ('service_tier', case when not m.takes -> 'service_tier' ? g.service_tier
-        then format('engage.service_tier = "%s": %%s takes %s', g.service_tier, _words_of(m.takes -> 'service_tier')) end)) as p(key, says)
+        then format('engage.service_tier = "%s": %%s accepts %s', g.service_tier, _words_of(m.takes -> 'service_tier')) end)) as p(key, says)
    where p.says is not null
   union all
   select '{engage,thinking}', format('engage.thinking must be less than engage.max_output_tokens (%s), not %s', g.max_tokens, g.thinking)
     from given g where g.budget >= g.max_tokens
   union all
-  select '{engage,tool_choice}', format('engage.tool_choice = %s is no tool of it; auto, any and none are taken, too', to_json(_one_line(g.tool_choice, 130)))
+  select '{engage,tool_choice}',
+         format('engage.tool_choice = %s is not one of its tools; auto, any and none are also accepted', to_json(_one_line(g.tool_choice, 130)))
     from given g
    where g.tool_choice not in ('auto', 'any', 'none', 'execute_code') and not g.tools ? g.tool_choice
      and not exists (select from abilities a where a.name = g.tool_choice and a.implementation = 'engine')

@@ -63,7 +63,7 @@ begin
   if p_takes is null then
     return;
   elsif jsonb_typeof(p_takes) <> 'object' then
-    perform _raise_invalid('what a model takes must be an object');
+    perform _raise_invalid('p_takes must be an object');
   end if;
   for v_given in select * from jsonb_each(p_takes) loop
     if not (v_lists || v_words) ? v_given.key then
@@ -96,7 +96,7 @@ declare
 begin
   if p_input is null or p_output is null or least(p_input, p_output, p_cache_read, p_cache_write) < 0
     or greatest(p_input, p_output, p_cache_read, p_cache_write) >= 'Infinity' then
-    perform _raise_invalid('a model needs a price for a million input tokens and one for a million output tokens, none negative or infinite');
+    perform _raise_invalid('a model needs a price per million input tokens and one per million output tokens, none of them negative or infinite');
   end if;
   perform model_save(p_name);
   update models

@@ -101,12 +101,12 @@ create or replace function _budget_lack(p_budget budget_draw, p_model text, p_in
 as $$
   select case
     when p_model is not null
-      then format('no price of model %s is known, and %s has a budget of money%s: model_price_save() sets one', p_model, b.owner,
+      then format('model %s has no price, and %s has a budget of money%s: set the price with model_price_save()', p_model, b.owner,
         case when p_budget.scope is not null then ' a day' else '' end)
     else format('the budget of %s %s%s of %s is used up: %s', trim_scale(p_budget.amount), p_budget.resource,
           case when p_budget.scope is not null then ' a day' else '' end, b.owner, trim_scale(round(p_budget.spent, 6)))
       || case when p_budget.resource in ('tokens', 'money') then format(', and the next request needs about %s tokens', p_input) else '' end
-      || case when p_budget.scope is not null then '; it goes on at midnight UTC' else '' end end
+      || case when p_budget.scope is not null then '; it continues at midnight UTC' else '' end end
     from (select coalesce('work item ' || p_budget.work_item_id, format('%s "%s"', p_budget.scope, p_budget.name)) as owner) b;
 $$;
 

@@ -15,7 +15,7 @@ declare
   v_parked uuid[];
   v_budget daily_budgets;
 begin
-  perform _check_word('a resource of a budget by day', p_resource, array_remove(_budget_resources(), 'children'));
+  perform _check_word('a resource of a daily budget', p_resource, array_remove(_budget_resources(), 'children'));
   if p_amount is not null then
     perform _budget_amount(p_resource, to_jsonb(p_amount));
   end if;
@@ -59,7 +59,7 @@ declare
   v_faculty faculties;
 begin
   if num_nonnulls(p_project, p_faculty) <> 1 then
-    perform _raise_invalid('a budget by day is either of a project or of a faculty', 'Name one of them.');
+    perform _raise_invalid('a daily budget belongs to either a project or a faculty', 'Pass one of them.');
   elsif p_project is not null then
     return _project_check(p_project);
   end if;
@@ -69,7 +69,7 @@ begin
       errcode = 'WL001',
       message = format('there is no faculty "%s"', _one_line(p_faculty, 200)),
       hint = coalesce('There is ' || (select string_agg(_faculty_ref(f), ', ' order by f.project) from faculties f
-                                       where f.is_current and f.name = split_part(p_faculty, '@', 1)) || '.', 'faculty_save() makes one.');
+                                       where f.is_current and f.name = split_part(p_faculty, '@', 1)) || '.', 'Create it with faculty_save().');
   end if;
   return _faculty_ref(v_faculty);
 end

@@ -51,7 +51,7 @@ begin
   elsif not _memory_fits(v_path) then
     perform _raise_invalid(format('Path %s is too long: at most 500 bytes and 10 names below /memories', v_shown));
   elsif _redacted(v_path) <> v_path then
-    perform _raise_invalid('the path of a note must not hold a secret');
+    perform _raise_invalid('the path of a note must not contain a secret');
   end if;
   return v_path;
 end
@@ -118,8 +118,10 @@ declare
   v_file memory_files;
 begin
   if octet_length(p_content) > 65536 then
-    raise exception using errcode = 'WL009', message = format('File %s would have %s bytes, and a note has at most 65,536', p_path, octet_length(p_content)),
-      hint = 'Take out what is no longer needed, or begin another file.';
+    raise exception using
+      errcode = 'WL009',
+      message = format('File %s would have %s bytes, and a note can have at most 65,536', p_path, octet_length(p_content)),
+      hint = 'Remove what is no longer needed, or start another file.';
   elsif p_command in ('str_replace', 'write', 'rollback') and p_content = _memory_content(p_file) then
     return p_file; -- nothing changes
   end if;
@@ -161,8 +163,8 @@ begin
   if found then
     perform _raise_invalid(format('The path %s is a file, not a directory', v_above));
   elsif (select count(*) >= 200 from memory_files f where f.project = p_project and not f.is_deleted) then
-    raise exception using errcode = 'WL009', message = 'There are 200 files of notes, which is the most that a project has',
-      hint = 'Delete what is no longer needed, or write into a file that is there.';
+    raise exception using errcode = 'WL009', message = 'There are already 200 note files, the most that a project can have',
+      hint = 'Delete what is no longer needed, or write to an existing file.';
   end if;
   select * into v_file from memory_files f where f.project = p_project and f.path = p_path and f.is_deleted order by f.updated_at desc, f.id desc limit 1;
   if not found then

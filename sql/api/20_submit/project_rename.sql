@@ -12,7 +12,7 @@ declare
   v_project projects;
 begin
   if v_from is null or v_to is null then
-    perform _raise_invalid('a project is renamed from one name to another');
+    perform _raise_invalid('renaming a project needs its old name and its new one');
   end if;
   perform _lock('projects');
   v_from := _project_now(v_from);

@@ -11,7 +11,7 @@ declare
   v_project projects;
 begin
   if v_name is null then
-    perform _raise_invalid('settings are of a project', 'Name it.');
+    perform _raise_invalid('a setting needs a project', 'Pass its name.');
   elsif p_claims is not null then
     perform _check_word('a setting for claims', p_claims, '{off,warn,refuse}');
   end if;

@@ -31,12 +31,12 @@ begin
     end if;
   else
     perform _raise_invalid(format('"%s" is not the id of a work item', _one_line(p_name, 200)),
-      'Its id, the last six characters of it, at least four that no other has, last, or last:2 for the one before.');
+      'Pass its id, the last six characters of the id, at least four characters that occur in no other id, last, or last:2 for the one before.');
   end if;
   if cardinality(v_found) = 1 then
     return v_found[1];
   elsif cardinality(v_found) > 1 then
-    perform _raise_invalid(format('"%s" is in the id of more than one work item', v_name), (
+    perform _raise_invalid(format('"%s" occurs in the id of more than one work item', v_name), (
       select string_agg(format('%s %s', w.id, _one_line(w.description, 60)), '; ' order by w.id desc) from work_items w where w.id = any (v_found)));
   end if;
   raise exception using errcode = 'WL001', message = format('there is no work item %s', v_name);

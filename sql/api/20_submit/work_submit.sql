@@ -32,7 +32,7 @@ begin
   if v_type !~ '\S' or char_length(v_type) > 200 then
     perform _raise_invalid('a work item needs a work type of at most 200 characters');
   elsif coalesce(p_description, '') !~ '\S' or octet_length(p_description) > 65536 then
-    perform _raise_invalid('a work item needs a description of at most 64 KiB', 'Say what is to be done; put larger input into params or files.');
+    perform _raise_invalid('a work item needs a description of at most 64 KiB', 'Say what to do; put larger input into params or files.');
   elsif p_max_attempts < 1 then
     perform _raise_invalid(format('max_attempts must be 1 or more, not %s', p_max_attempts));
   elsif p_workspace_dir !~ '^/' then
@@ -96,7 +96,7 @@ begin
     perform _raise_invalid('params must be a JSON object');
   elsif v_bytes > 3145728 and (_faculty_for(p_faculty, p_work_type, coalesce(p_project, (
       select _project_now(w.project) from work_items w where w.id = p_parent_id)))).config #>> '{engage,mode}' is distinct from 'external' then
-    perform _raise_invalid(format('params can have at most 3 MiB as an agent is told them, not %s bytes', v_bytes),
+    perform _raise_invalid(format('params can have at most 3 MiB as shown to an agent, not %s bytes', v_bytes),
       'Put larger input into files, and say where they are.');
   end if;
 end
@@ -144,8 +144,9 @@ begin
   end if;
   if p_project <> coalesce(_project_now(v_parent.project), '') then
     perform _raise_invalid(
-      format('a child is of the project of its parent, %s, not of "%s"', coalesce('"' || _project_now(v_parent.project) || '"', 'which has none'), p_project),
-      'Submit work for another project as an item of its own.');
+      format('a child belongs to the project of its parent, %s, not to "%s"',
+             coalesce('"' || _project_now(v_parent.project) || '"', 'which has none'), p_project),
+      'Submit work for another project as a separate item.');
   end if;
   return v_parent;
 end
@@ -174,7 +175,7 @@ begin
       raise exception using
         errcode = 'WL006',
         message = format('idempotency key "%s" was used for another work item: %s', p_idempotency_key, v_item.id),
-        hint = 'A key stands for one submission; use a new key for a new one.';
+        hint = 'A key identifies one submission; use a new key for a new submission.';
     end if;
     return v_item;
   end if;

@@ -39,7 +39,7 @@ begin
      for no key update of e;
   v_session := _session(v_session.label, true);
   if v_fence.lease_hash is not null or exists (select from turns where focus_id = v_fence.focus_id and status in ('pending', 'streaming')) then
-    raise exception using errcode = 'WL008', message = format('session "%s" is being driven', v_session.label),
+    raise exception using errcode = 'WL008', message = format('a worker is driving session "%s"', v_session.label),
       hint = 'work_pause() the work item first, or work_fork() the turn.';
   end if;
   perform _turn_of_session(v_session, p_turn_id);

@@ -92,7 +92,7 @@ begin
   end if;
   perform _check_key('an alias', p_alias), _check_word('a reason for an alias', p_reason, '{identity_promotion,identity_merge,manual}');
   if exists (select from sessions where label = p_alias) then
-    raise exception using errcode = 'WL006', message = format('there is already a session "%s", which would hide the alias', p_alias);
+    raise exception using errcode = 'WL006', message = format('there is already a session "%s", which would hide an alias of that name', p_alias);
   end if;
   insert into session_aliases (alias, session_label, reason) values (p_alias, v_session.label, p_reason)
   on conflict (alias) do update set session_label = excluded.session_label, reason = excluded.reason

@@ -54,7 +54,7 @@ begin
   insert into turn_workspaces (turn_id, ref) values (p_turn_id, p_ref);
 exception
   when unique_violation then
-    raise exception using errcode = 'WL007', message = format('the state of the files at turn %s is already noted', p_turn_id);
+    raise exception using errcode = 'WL007', message = format('the state of the files at turn %s is already recorded', p_turn_id);
   when foreign_key_violation then
     perform _raise_not_found('turn', p_turn_id);
 end
@@ -76,7 +76,7 @@ begin
   if not found then
     perform _raise_not_found('turn', p_turn_id);
   elsif v_turn.completed_at is null then
-    raise exception using errcode = 'WL008', message = format('turn %s is not over', v_turn.id);
+    raise exception using errcode = 'WL008', message = format('turn %s has not ended', v_turn.id);
   end if;
   update turns set archived_at = case when p_is_archived then coalesce(archived_at, _now()) end where id = v_turn.id returning * into v_turn;
   return v_turn;
@@ -140,7 +140,7 @@ begin
     perform _raise_not_found('turn', p_turn_id);
   end if;
   if v_turn.status <> 'completed' or exists (select from tool_calls where turn_id = p_turn_id and completed_at is null) then
-    raise exception using errcode = 'WL008', message = format('turn %s is not over: its response or results of its calls are missing', p_turn_id);
+    raise exception using errcode = 'WL008', message = format('turn %s has not ended: its response or results of its calls are missing', p_turn_id);
   end if;
   perform _refuse_erased(v_turn.work_item_id);
   return v_turn;

@@ -89,12 +89,12 @@ begin
   elsif jsonb_typeof(v_said) is distinct from 'object' then
     return case
       when p_run.hook not in ('before_model_call', 'before_tool', 'after_tool') or p_run.output !~ '\S' then null
-      else format('printed what is not a JSON object: "%s"', _one_line(p_run.output, 100)) end;
+      else format('printed something other than a JSON object: "%s"', _one_line(p_run.output, 100)) end;
   end if;
   -- A guard's misspelled key must not be mistaken for a lack of objections.
   select e.key into v_key from jsonb_each(v_said) e where coalesce(v_types ->> e.key not in (jsonb_typeof(e.value), 'any'), true) limit 1;
   if found then
-    return case when v_types ? v_key then format('returned "%s" that is not a %s', v_key, v_types ->> v_key)
+    return case when v_types ? v_key then format('returned a "%s" that is not a %s', v_key, v_types ->> v_key)
                 else format('returned "%s", which is not a key that it can return', _one_line(v_key, 60)) end;
   end if;
   return case when p_run.hook = 'recover' and v_said ->> 'mode' not in ('fresh', 'resume') then 'returned a mode that is neither fresh nor resume' end;

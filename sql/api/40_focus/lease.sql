@@ -65,9 +65,9 @@ begin
   if not work_ledger_serves(p_version) then
     raise exception using
       errcode = 'WL010',
-      message = format('this ledger is of version %s and serves programs of versions %s to %s, this one is %s',
+      message = format('this ledger has version %s and serves programs of versions %s to %s; this one is %s',
         work_ledger_version(), _oldest_program(), work_ledger_version(), p_version),
-      hint = format('Work with work-ledger %s.', work_ledger_version());
+      hint = format('Use work-ledger %s.', work_ledger_version());
   end if;
 end
 $$;

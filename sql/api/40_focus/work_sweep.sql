@@ -187,7 +187,7 @@ as $$
   ), failed as (
     update tool_calls k
        set status = 'failed', is_error = true, value = to_json(said.words), result = to_json(said.words), completed_at = _now()
-      from lost, (select format('[engine] Given up: its client said nothing of it for %s.', p_after) as words) said
+      from lost, (select format('[engine] Given up: its client reported nothing about it for %s.', p_after) as words) said
      where k.id = lost.id
     returning 1
   )

@@ -26,9 +26,9 @@ begin
     from (select t.*, row_number() over (order by t.at desc, t.id) as n from _touched_by(v_path, v_projects) t) t;
   select * into v_said from _said_about(v_path, v_projects, v_ids);
   return concat_ws(E'\n\n',
-    coalesce(format(E'%s was touched by:\n', _one_line(v_path, 200)) || v_touched, format('Nobody near touched %s.', _one_line(v_path, 200))),
-    E'Recorded of it:\n' || v_said.entries, E'Taken back:\n' || v_said.retracted,
-    case when v_said.entries is null and v_said.retracted is null then 'Nothing was recorded of it.' end);
+    coalesce(format(E'%s was touched by:\n', _one_line(v_path, 200)) || v_touched, format('No one nearby touched %s.', _one_line(v_path, 200))),
+    E'Recorded about it:\n' || v_said.entries, E'Taken back:\n' || v_said.retracted,
+    case when v_said.entries is null and v_said.retracted is null then 'Nothing was recorded about it.' end);
 end
 $$;
 

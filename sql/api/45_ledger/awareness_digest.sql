@@ -29,7 +29,7 @@ create or replace function _awareness(
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with heading(section, title) as (
-    values (0, 'What you asked to be told of'), (1, 'Also at work on your files'), (2, 'Your team'), (3, 'Currently active'), (4, 'Queued'),
+    values (0, 'What you asked to be told about'), (1, 'Also working on your files'), (2, 'Your team'), (3, 'Currently active'), (4, 'Queued'),
            (5, 'Recently completed'), (6, 'Recent decisions'), (7, 'Recent findings'), (8, 'Recent errors'),
            (9, 'Your messages that nobody has read yet')
   ),
@@ -69,7 +69,7 @@ as $$
   select '== AWARENESS ==' || E'\n\n'
          || coalesce(
            (select string_agg(p.text, E'\n\n' order by p.section) from part p),
-           'Nothing else is active, and nothing was completed or found lately.'),
+           'Nothing else is active, and nothing was completed or found recently.'),
          (select jsonb_agg(s.value order by c.section, c.n) from chosen c cross join lateral jsonb_array_elements(c.entry) s where c.is_shown);
 $$;
 

@@ -96,7 +96,7 @@ create or replace function _claimant_check(p_item work_items, p_is_at_work boole
 as $$
 begin
   if not p_is_at_work then
-    raise exception using errcode = 'WL008', message = format('nobody works on work item %s now: only work under way claims', p_item.id);
+    raise exception using errcode = 'WL008', message = format('work item %s is not running: only running work can claim', p_item.id);
   end if;
 end
 $$;
@@ -148,9 +148,9 @@ declare
   v_key text := btrim(p_key, E' \t\r\n');
   v_claim claims;
 begin
-  perform _check_key('what is claimed', p_key);
+  perform _check_key('the key of a claim', p_key);
   if coalesce(v_key, '') in ('', 'file:') then
-    perform _raise_invalid('a claim needs a key', 'file: and a path, record: or url: and a name, or any other name.');
+    perform _raise_invalid('a claim needs a key', 'Use file: and a path, record: or url: and a name, or any other name.');
   end if;
   if v_key ~ '^file:' then
     v_key := _path_clean(substr(v_key, 6));
@@ -163,7 +163,7 @@ begin
     end if;
     v_key := 'file:' || v_key;
   end if;
-  perform _check_key('what is claimed', v_key), _check_key('the path that is claimed', v_claim.place);
+  perform _check_key('the key of a claim', v_key), _check_key('the path of a claim', v_claim.place);
   v_claim.work_item_id := p_item.id;
   v_claim.key := v_key;
   v_claim.scope := coalesce(_project_now(p_item.project), v_directory, '');
@@ -271,7 +271,7 @@ create or replace function _claim_words(p_claim claims, p_other claims)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select format('%s %s %s %s%s and is still at it: "%s"', _claim_by(w), case when p_other.changed_at is null then 'claimed' else 'changed' end,
+  select format('%s %s %s %s%s and is still working on it: "%s"', _claim_by(w), case when p_other.changed_at is null then 'claimed' else 'changed' end,
                 _one_line(regexp_replace(p_claim.key, '^file:', ''), 200),
                 case when v.seconds < 60 then v.seconds || ' s ago' else _ago(v.at, _now()) end,
                 case when p_claim.place <> p_other.place then ' on another branch'
@@ -305,7 +305,7 @@ create or replace function _claim_refusal(p_claim claims, p_other claims)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   -- Clock times, not ages, so that repeating the call gives the same text, and an agent that only repeats itself is stopped.
-  select format('[claim] Not executed: %s holds %s since %s UTC: "%s" (work item %s). It is free when that work ends, at %s UTC if it is not renewed. '
+  select format('[claim] Not executed: %s holds %s since %s UTC: "%s" (work item %s). It becomes free when that work ends, or at %s UTC if it is not renewed. '
                 'Do other work first, or, where you can, wait_for "%s" or tell_agent %s what you need.',
                 _claim_by(w), _one_line(regexp_replace(p_claim.key, '^file:', ''), 200), to_char(p_other.claimed_at at time zone 'UTC', 'HH24:MI'),
                 _claim_why(p_other, w), w.id, to_char(p_other.ends_at at time zone 'UTC', 'HH24:MI'), p_claim.key, w.id)

@@ -116,7 +116,7 @@ begin
       raise exception using
         errcode = 'WL009',
         message = format('the ledger of work item %s is full: 10000 entries', p_work_item_id),
-        hint = 'End this work with what is done, and continue in a new work item.';
+        hint = 'Complete this work with what is done, and continue in a new work item.';
     end if;
   end if;
   if v_fence.watch_notified_at = v_now then
@@ -175,7 +175,7 @@ begin
     raise exception using
       errcode = 'WL006',
       message = format('idempotency key "%s" was used for another entry: %s', p_idempotency_key, v_entry.seq),
-      hint = 'A key stands for one entry; use a new key for a new one.';
+      hint = 'A key identifies one entry; use a new key for a new entry.';
   end if;
   return v_entry;
 end

@@ -21,7 +21,7 @@ begin
   if not found then
     raise exception using errcode = 'WL001', message = format('the ledger of work item %s has no entry %s', p_work_item_id, coalesce(p_seq::text, '(null)'));
   elsif v_entry.retracts is not null then
-    perform _raise_invalid(format('entry %s is itself a retraction', p_seq), 'Append what is right as a new entry.');
+    perform _raise_invalid(format('entry %s is itself a retraction', p_seq), 'Append the correct version as a new entry.');
   end if;
   select * into v_retraction from work_ledger where work_item_id = p_work_item_id and retracts = p_seq;
   if found then

@@ -25,7 +25,7 @@ declare
   v_projects text[] := case when p_project is not null then _awareness_projects(nullif(p_project, ''), 'project') end;
 begin
   perform _check_page(p_limit, 100);
-  perform _check_word('a source of a search', s, _search_sources()) from unnest(p_sources) s;
+  perform _check_word('a source to search', s, _search_sources()) from unnest(p_sources) s;
   if p_before is not null and v_before is null then
     perform _raise_invalid(format('"%s" is not the position of a hit', _one_line(p_before, 60)),
       'Pass the position of the last hit of the page before, or null.');

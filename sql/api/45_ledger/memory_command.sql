@@ -19,7 +19,7 @@ declare
   v_path text;
 begin
   perform _check_key('an idempotency key', p_idempotency_key),
-          _check_word('a command of the memory', v_command, '{view,create,str_replace,insert,delete,rename}');
+          _check_word('a memory command', v_command, '{view,create,str_replace,insert,delete,rename}');
   v_path := _memory_path(_memory_word(v_input, case v_command when 'rename' then 'old_path' else 'path' end));
   if v_command <> 'view' then
     v_hand.project := _memory_locked(v_hand.project);
@@ -306,7 +306,7 @@ as $$
 begin
   if p_file.pinned_at is not null then
     raise exception using errcode = 'WL008', message = format('File %s is pinned by %s, and stays where it is', p_file.path, p_file.pinned_by),
-      hint = 'A person unpins it first: memory_pin(path, false). It can be edited.';
+      hint = 'A person has to unpin it first: memory_pin(path, false). It can still be edited.';
   end if;
 end
 $$;

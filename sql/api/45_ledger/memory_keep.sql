@@ -116,8 +116,8 @@ begin
   if v_old.file_id is null then
     perform _raise_invalid(format('File %s has no version %s: it has %s', v_path, p_version, v_file.version));
   elsif v_old.content is null or v_old.erased_hash is not null then
-    perform _raise_invalid(format('Version %s of %s has no words: they were %s', p_version, v_path,
-      case when v_old.content is null then 'deleted; memory_command() deletes' else 'erased' end));
+    perform _raise_invalid(format('Version %s of %s has no text: it was %s', p_version, v_path,
+      case when v_old.content is null then 'deleted, and memory_command() deletes notes' else 'erased' end));
   end if;
   return (_memory_store(v_hand, v_file, 'rollback', v_path, v_old.content)).version;
 end
@@ -150,8 +150,8 @@ begin
      where f.project = v_project and (f.pinned_at is not null or f.id = v_file.id);
     if v_tokens > 500 then
       raise exception using errcode = 'WL009',
-        message = format('What is pinned would take some %s tokens of each agent''s first message, and may take 500', v_tokens),
-        hint = 'Pin a shorter note, or unpin another one.';
+        message = format('Pinned notes would add about %s tokens to each agent''s first message, of at most 500', v_tokens),
+        hint = 'Pin a shorter note, or unpin another.';
     end if;
   end if;
   update memory_files

@@ -12,19 +12,19 @@ declare
   v_news jsonb := _config_of(v_item) -> 'awareness';
   v_row subscriptions;
 begin
-  perform _check_word('what can be told of', p_kind, '{end,path,text}');
+  perform _check_word('a kind of subscription', p_kind, '{end,path,text}');
   if coalesce(v_target, '') = '' or octet_length(v_target) > 1000 then
     perform _raise_invalid('what to look for is missing, or has more than 1,000 bytes');
   elsif v_news ->> 'enabled' = 'false' or v_news ->> 'refresh_every' = '0' then
     raise exception using
       errcode = 'WL008',
-      message = 'the faculty of this work tells its agents no news',
+      message = 'the faculty of this work does not report news to its agents',
       hint = 'Its [awareness] has enabled = false, or refresh_every = 0.';
   elsif p_kind = 'end' then
     perform _visible(v_item, _uuids('work_item_id', jsonb_build_array(v_target)));
   end if;
   if (select count(*) from subscriptions where work_item_id = v_item.id and (kind, target) <> (p_kind, v_target)) >= 20 then
-    raise exception using errcode = 'WL009', message = 'this work item is told of 20 things already', hint = 'Wait for work with wait_for, or search.';
+    raise exception using errcode = 'WL009', message = 'this work item already has 20 subscriptions', hint = 'Wait for work with wait_for, or search.';
   end if;
   insert into subscriptions (work_item_id, kind, target, is_always)
   values (v_item.id, p_kind, v_target, coalesce(p_always, false))

@@ -57,7 +57,7 @@ begin
                 where jsonb_typeof(i) <> 'object' or jsonb_typeof(i -> 'text') is distinct from 'string' or i ->> 'text' !~ '\S'
                    or coalesce(i ->> 'state', 'open') <> all (_plan_states())) then
     perform _raise_invalid('items must be a list of 1 to 100 {"text": ..., "state": ...}',
-      format('text says what is to do; state is %s; without one it is open.', array_to_string(_plan_states(), ', ')));
+      format('text says what to do; state is %s (default: open).', array_to_string(_plan_states(), ', ')));
   end if;
   return (select string_agg(format('%s. %s %s', n, _plan_box(i ->> 'state'), _one_line(i ->> 'text', 1000)), E'\n' order by n)
             from jsonb_array_elements(p_items) with ordinality as x(i, n));

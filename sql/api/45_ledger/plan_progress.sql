@@ -161,7 +161,7 @@ create or replace function _plan_left_out(p_entry work_ledger)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select format('Not in this plan any more, and not done: %s. Name %s as dropped, or add %s.',
+  select format('No longer in this plan, and not done: %s. List %s as dropped, or add %s.',
            string_agg(format('%s "%s"', b.n, _one_line(b.text, 120)), ', ' order by b.n),
            case count(*) when 1 then 'it' else 'them' end, case count(*) when 1 then 'it' else 'them' end)
     from _plan_of((p_entry).work_item_id, (p_entry).seq - 1) b

@@ -16,7 +16,7 @@ declare
   v_since timestamptz;
 begin
   if coalesce(p_text, '') !~ '\S' or char_length(p_text) > 2000 then
-    perform _raise_invalid('a message to another agent needs a text of at most 2,000 characters', 'Say what matters, and where the rest is.');
+    perform _raise_invalid('a message to another agent needs a text of at most 2,000 characters', 'Say what matters, and where to find the rest.');
   end if;
   v_to := _agents_named(v_item, p_to);
   -- Messages are counted since the iteration's response; for an agent without iterations, over the last minute.
@@ -24,7 +24,7 @@ begin
     (select max(t.completed_at) from turns t where t.work_item_id = v_item.id and v_item.focus_id is not null), _now() - interval '1 minute');
   if (select count(distinct (i.created_at, i.content)) from inbox i
        where i.source_work_item_id = v_item.id and i.kind = 'agent_message' and i.created_at >= v_since) >= 10 then
-    perform _raise_talked_out('ten messages an iteration are enough', 'Go on with your work; say the rest in one message next time.');
+    perform _raise_talked_out('an iteration can send at most ten messages', 'Continue your work; send the rest in one message next time.');
   end if;
   foreach v_id in array v_to loop
     work_item_id := v_id;
@@ -40,9 +40,9 @@ begin
       returning id into message_id;
     end if;
     if message_id is null and cardinality(v_to) = 1 then
-      perform _raise_talked_out(format('%s has ten messages of yours, unread or of the last ten minutes', name), 'Wait until it has read them.');
+      perform _raise_talked_out(format('%s already has ten messages from you, unread or from the last ten minutes', name), 'Wait until it has read them.');
     elsif message_id is null then
-      reads := 'it was not told: it has ten messages of yours, unread or of the last ten minutes';
+      reads := 'it was not told: it already has ten messages from you, unread or from the last ten minutes';
     end if;
     return next;
   end loop;
@@ -97,12 +97,12 @@ create or replace function _reads_when(p_item work_items)
 as $$
   select case
            when p_item.work_type = 'journal' and _journal_state(p_item) = 'active' then 'it reads this at its next prompt or call'
-           when p_item.work_type = 'journal' then format('its session is %s: it reads this if that goes on', _journal_state(p_item))
+           when p_item.work_type = 'journal' then format('its session is %s: it reads this if the session continues', _journal_state(p_item))
            when p_item.state = 'running' then 'it reads this with its next request'
            -- The engine states facts here, outside of any markers, so words by others (a reason, the name of a claim) are left out.
-           else format('%s; it reads this when it goes on (a message wakes nobody)', coalesce(
+           else format('%s; it reads this when it continues (messages do not wake agents)', coalesce(
              case when p_item.state = 'waiting' then (
-               select case y.waits_for when 'children' then y.why when 'work' then 'waits for work of others' when 'claim' then 'waits for a claim'
+               select case y.waits_for when 'children' then y.why when 'work' then 'waits for other work' when 'claim' then 'waits for a claim'
                                        else 'waits for ' || y.waits_for end
                  from _why_waiting(p_item, (select t.id from turns t where t.work_item_id = p_item.id order by t.id desc limit 1)) y) end,
              p_item.state)) end;
@@ -136,15 +136,15 @@ begin
   end if;
   select * into v_over from work_items w where w.id = any (v_found) and w.resolved_at is not null limit 1;
   if v_over.id is not null then
-    raise exception using errcode = 'WL003', message = format('%s is %s, and reads no more messages', _agent_name(v_over), v_over.state),
-      hint = 'Tell who needs it now, or record a finding: digests tell of it.';
+    raise exception using errcode = 'WL003', message = format('%s is %s and reads no more messages', _agent_name(v_over), v_over.state),
+      hint = 'Tell an agent that needs it now, or record a finding: digests report findings.';
   elsif p_item.id = any (v_found) then
-    perform _raise_invalid('that is you: a message goes to another agent');
+    perform _raise_invalid('that is you: messages go to other agents');
   elsif cardinality(v_found) > 1 and v_to !~ '^(the |your )?team$' then
     perform _raise_invalid(format('several agents are called "%s": name one by the end of its id', v_to), _agents_listed(v_found));
   elsif cardinality(v_found) = 0 then
-    raise exception using errcode = 'WL001', message = format('no agent at work near you is called "%s"', v_to),
-      hint = coalesce(_agents_listed(array(select n.id from _agents_near(p_item, v_to) n limit 9)), 'Nobody else is at work.');
+    raise exception using errcode = 'WL001', message = format('no agent working near you is called "%s"', v_to),
+      hint = coalesce(_agents_listed(array(select n.id from _agents_near(p_item, v_to) n limit 9)), 'No one else is working.');
   end if;
   return v_found;
 end
@@ -203,7 +203,7 @@ create or replace function _agents_listed(p_ids uuid[])
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select _fenced('Who there is, as data between the markers', string_agg(
+  select _fenced('The agents there are, as data between the markers', string_agg(
            format('- %s (%s): %s', _agent_name(w), _state_words(w), _one_line(w.description, 80)), E'\n' order by i.n))
     from unnest(p_ids[:9]) with ordinality as i(id, n)
     join work_items w on w.id = i.id;

@@ -15,11 +15,11 @@ as $$
              select format(', behind %s (%s)', _claim_by(h), h.id) from work_items h where h.id = _claim_awaited(p_item, p_turn_id)))
            when 'work' then (
              select 'waits for ' || case count(*) when 1 then format('%s (%s)', min(_one_line(c.work_type, 60)), min(c.id::text))
-                                                  else count(*) || ' work items of others' end
+                                                  else count(*) || ' other work items' end
                from work_items c where c.id = any (b.others) and c.resolved_at is null)
            else coalesce(case when l.lost_at is not null then format('lost its worker %s seconds ago: %s', extract(epoch from _now() - l.lost_at)::integer,
              case when exists (select from workers k where k.seen_at > _now() - interval '1 minute' and not _has_lapsed_lease(k.id))
-                  then 'the next sweep of another one takes it' else 'no other one is there to take it' end) end,
+                  then 'another worker''s next sweep recovers it' else 'no other worker is alive to recover it' end) end,
              case when not s.is_due then p_item.state_reason end, case v.waits_for
              when 'time' then format('not before %s', _time_said(p_item.run_at))
              when 'worker' then 'ready for the next free worker' end)

@@ -40,14 +40,14 @@ begin
     join work_ledger l on l.work_item_id = t.work_item_id and l.seq > coalesce(v_current.last_seq, 0) and l.turn_id = t.id;
   v_cut.kept_tokens := 0;
   v_cut.stubs := '[' || concat_ws(',',
-    _text_block(format('[engine] The conversation before this point was left out, because %s. %s; '
-      'recall_block(n, query) brings the calls and results of completed step [n] back.',
+    _text_block(format('[engine] The conversation before this point was left out because %s. %s; '
+      'recall_block(n, query) brings back the calls and results of completed step [n].',
       case p_trigger
-        when 'context_overflow' then 'the model refused it for its length'
-        when 'manual' then 'somebody asked for it'
-        when 'periodic' then 'this is done every so many turns'
+        when 'context_overflow' then 'the model rejected it as too long'
+        when 'manual' then 'someone asked for it'
+        when 'periodic' then 'it is compacted at regular intervals'
         else 'the context was nearly full' end,
-      case when p_ledger is null then 'ledger_read has your ledger' else 'Your ledger stands for it' end)),
+      case when p_ledger is null then 'ledger_read returns your ledger' else 'Your ledger takes its place' end)),
     _text_block(p_ledger), _text_block(_told_block(v_cut.last_turn_id, p_told_chars)),
     _text_block(E'[engine] A summary of your work up to here, written when the context was full:\n\n  ' || _indent(p_summary, '  '))) || ']';
   v_cut.summary := p_summary;
@@ -90,7 +90,7 @@ begin
     v_cut := _compaction_cut(p_state, v_keep, p_trigger,
       concat_ws(E'\n\n', _ledger_block((p_state.item).id, v_room * 2 / 10),
         case v_keep
-          when 0 then '[engine] Your last response and its results did not fit into the context any more and are not shown. '
+          when 0 then '[engine] Your last response and its results no longer fit into the context and are not shown. '
             'recall_block and ledger_read bring back what you need; ask for less at a time.' end),
       v_room * 2 / 10, _cap_text(v_current.summary, v_room / 10));
     continue when v_cut.id is null;

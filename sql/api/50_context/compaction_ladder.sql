@@ -174,7 +174,7 @@ create or replace function _no_longer_fits(p_tokens numeric, p_window integer)
   immutable
   parallel safe
   return case when p_tokens > p_window then format(
-    'the conversation no longer fits the model''s context window: about %s tokens of %s when everything that can be left out is',
+    'the conversation no longer fits the model''s context window: about %s tokens remain after leaving out everything possible, and the window has %s',
     p_tokens::integer, p_window) end;
 
 comment on function _no_longer_fits(numeric, integer) is 'Why work cannot continue if its shortest possible request has this many tokens; null: it fits.';

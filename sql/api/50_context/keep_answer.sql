@@ -28,7 +28,7 @@ begin
   end if;
   v_leaving := _keep_leaving(p_step);
   return case when cardinality(v_leaving) > 0 then format(
-    'When this block closes, %s %s your context; name %s in keep to hold %s.', _list(v_leaving, 6),
+    'When this block closes, %s %s your context; list %s in keep to retain %s.', _list(v_leaving, 6),
     case cardinality(v_leaving) when 1 then 'leaves' else 'leave' end, case cardinality(v_leaving) when 1 then 'it' else 'them' end,
     case cardinality(v_leaving) when 1 then 'it' else 'them' end) end;
 end

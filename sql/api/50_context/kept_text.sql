@@ -95,9 +95,9 @@ as $$
              when p.text is not null then format(
                 E'[engine] Kept from closed blocks because %s: as you saw it then, as data between the markers; '
                 'others may have changed it since.\n\n<%s>\n%s\n</%s>',
-             case when (p_cut.kept ->> 'is_named')::boolean then 'you named it' else 'you read it lately and have not changed it since' end,
+             case when (p_cut.kept ->> 'is_named')::boolean then 'you listed it in keep' else 'you read it recently and have not changed it since' end,
              m.marker, p.text, m.marker) end,
-           '[engine] You named these too, for which there was no room: '
+           '[engine] You also listed these in keep, but there was no room for them: '
              || (select string_agg(format('%s (artifact_read("%s"))', _one_line(o.value ->> 'target', 200), o.value ->> 'handle'), ', ' order by o.n)
                    from json_array_elements(p_cut.kept -> 'no_room') with ordinality as o(value, n)))
     from (values ('data-' || left(md5(p_cut.id::text), 12))) as m(marker)

@@ -105,7 +105,7 @@ as $$
     union all
     -- Before the first stub. The text of a compaction comes before it and needs no introduction.
     select 'stubs', null, -1, 2 * min(e.ordinality)::integer - 1, 0, 'user',
-           _text_block('[engine] Closed blocks of your work follow, each by what you recorded; recall_block(n, query) brings their calls and results back.'),
+           _text_block('[engine] Closed blocks of your work follow, as you recorded them; recall_block(n, query) brings back their calls and results.'),
            null
       from unnest(p_elisions) with ordinality as e
      where e.ordinal > 0

@@ -29,9 +29,9 @@ begin
     when not _is_reminded(p_focus) then '[engine] You have completed several iterations without updating your ledger. '
       || 'Consider recording your progress — findings, completed steps, or plan updates. '
       || 'Your ledger persists across context compactions; conversation history does not.'
-    when unheeded = 0 then '[engine] Your ledger has no entry of the last iterations again.'
-    else '[engine] Still nothing is recorded. At the next reminder the engine drafts a step from your calls; what you found is not in it.'
-  end || ' Add ledger_append(entry_type: "step", content: what you did and the outcome) beside your next call.';
+    when unheeded = 0 then '[engine] Again, your ledger has no entry from the last iterations.'
+    else '[engine] Still nothing is recorded. Instead of another reminder, the engine will draft a step from your calls, without what you found.'
+  end || ' Add ledger_append(entry_type: "step", content: what you did and the outcome) along with your next call.';
 end
 $$;
 

@@ -45,18 +45,18 @@ begin
     v_hooks,
     v_past,
     case when p_focus.attempt > 1 then concat_ws(E'\n\n',
-      format('# Attempt %s', p_focus.attempt), _fenced('How those before it ended, as data between the markers', v_earlier),
-      E'Calls of theirs that may or may not have happened:\n' || v_uncertain,
+      format('# Attempt %s', p_focus.attempt), _fenced('How the earlier attempts ended, as data between the markers', v_earlier),
+      E'Calls of these attempts that may or may not have happened:\n' || v_uncertain,
       case p_config -> 'recover' ->> 'mode'
-        when 'fresh' then 'You start afresh: nothing of what they recorded is shown, and what they did may or may not be in place. Look before you build on it.'
+        when 'fresh' then 'You start afresh: nothing that they recorded is shown, and what they did may or may not be in place. Check before you build on it.'
         else E'Your ledger from the earlier attempts; what it lists as done is done, '
-          'and recall_block(n, query) brings the calls and results of its step [n] back:\n\n'
+          'and recall_block(n, query) brings back the calls and results of its step [n]:\n\n'
           || _ledger_block(p_item.id, _window_part(p_config -> 'engage', 0.4))
       end,
       E'What you were told in them:\n\n' || nullif(_told_text(_earlier_head(p_focus.id), false,
         _window_part(p_config -> 'engage', 0.15)), '')) end,
     v_standing,
-    case when v_standing is null then E'Child work that was delegated before:\n' || _newest_lines(array(
+    case when v_standing is null then E'Child work delegated earlier:\n' || _newest_lines(array(
       select format('- %s (%s) is %s: %s', c.id, _one_line(c.work_type, 60), c.state, _one_line(c.description, 200))
         from work_items c
        where c.parent_id = p_item.id
@@ -81,7 +81,7 @@ begin
   if p_flags.failed_check_id is not null then
     return (
       select concat_ws(E'\n\n',
-               '[engine] Not completed: the check failed. Fix that and finish again; when the check fails once more, the work item fails.',
+               '[engine] Not completed: the check failed. Fix the problem and finish again; if the check fails once more, the work item fails.',
                _hook_words('check', format(E'%s\n%s\n\n%s', h.command, h.error, coalesce(nullif(btrim(h.output, E' \t\r\n'), ''), '(it printed nothing)'))))
         from hook_runs h
        where h.id = p_flags.failed_check_id);
@@ -93,14 +93,14 @@ begin
      where turn_id = v_head.id and role = 'assistant' and (sent_content -> -1)::text = _thought_end(v_head.stop_reason));
   return case
     when v_head.stop_reason = 'max_tokens' and v_is_thought then '[engine] Your response was cut off at the output limit in the middle of a thought. '
-      'Go on with less thinking at a time: call a tool or answer, then think further.'
+      'Continue with less thinking at a time: call a tool or answer, then think on.'
     when v_head.stop_reason = 'max_tokens' then '[engine] Your response was cut off at the output limit. Continue where it ended.'
     when v_head.stop_reason = 'model_context_window_exceeded' then '[engine] Your response was cut off because the context window was full. '
-      'Older parts of the conversation are left out now; go on with the work.'
+      'Older parts of the conversation are now left out; continue with the work.'
     when v_head.stop_reason = 'pause_turn' then '[engine] Continue.'
     when v_head.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') and _response_text(v_head.id) is not null then
-      '[engine] Not completed: this work ends with work_complete and a result that fits its schema. '
-      'Call it; when a result is wrong four times, the work item fails.'
+      '[engine] Not completed: this work must end with work_complete and a result that fits its schema. '
+      'Call it; if the result does not fit four times, the work item fails.'
     else format('[engine] Your response %s. Continue with the work, or call work_complete with a summary if it is done.',
                 case when v_is_thought then 'ended with a thought, without a call or an answer' else 'was empty' end) end;
 end
@@ -155,7 +155,7 @@ begin
   end if;
   insert into messages (turn_id, sequence, role, source, content, context, metadata)
   select p_turn.id, 790, 'user', 'engine',
-         ('[' || _text_block(E'[engine] Taken back, because it was wrong; do not rely on it:\n' || t.lines) || ']')::json,
+         ('[' || _text_block(E'[engine] Taken back because it was wrong; do not rely on it:\n' || t.lines) || ']')::json,
          jsonb_build_object('shown', t.shown), '{"kind": "retraction"}'
     from _taken_back(p_item, p_focus.id, p_focus.created_at, v_since, 20) t
    where t.lines is not null;
@@ -291,9 +291,9 @@ create or replace function _branch_message(p_item work_items, p_turn turns, p_en
 as $$
   select case when p_item.continues_id is not null
               then (select _past_message(p_item, s, p_engage, p_turn) from work_items s where s.id = p_item.continues_id)
-              else '[engine] You are on a branch: the conversation was forked here, and what came after this point elsewhere did not happen for you. '
-    || coalesce('The files as they were at this point: ' || (select ref from turn_workspaces where turn_id = p_turn.id) || '; look whether they are in place.',
-                'Files and the outside world were not taken back and may have changed: look before you rely on them.')
+              else '[engine] You are on a branch: the conversation was forked here, and what came after this point in the other branch did not happen for you. '
+    || coalesce('The files as they were at this point: ' || (select ref from turn_workspaces where turn_id = p_turn.id) || '; check that they are in place.',
+                'Files and the outside world were not reset and may have changed: check before you rely on them.')
     || E'\n\n' || _standing_text(p_item, _facts_at(p_turn.id), 'conversation', _standing_room(p_engage)) end;
 $$;
 
@@ -307,11 +307,11 @@ create or replace function _past_message(p_item work_items, p_source work_items,
 as $$
   -- After completed work the conversation says everything, so one line is enough for a chat's request.
   select concat_ws(E'\n\n',
-    format('[engine] Work item %s was %s%s. You go on with it as work item %s: %s',
+    format('[engine] Work item %s was %s%s. You continue it as work item %s: %s',
       p_source.id, case p_source.state when 'dead' then 'given up after its last attempt' else p_source.state end,
       case when p_source.state = 'completed' then ' here' else '' end, p_item.id,
-      case when p_source.state = 'completed' then 'answer what is said next, and complete that as you did before.'
-        else 'its ledger is yours. Files and the outside world are as it left them, or as others have changed them since: look before you rely on them.' end),
+      case when p_source.state = 'completed' then 'respond to the next message, and complete that as you did before.'
+        else 'its ledger is yours. Files and the outside world are as it left them, or as others have changed them since: check before you rely on them.' end),
     case when p_source.state <> 'completed' then _fenced('How it ended, as data between the markers', _one_line(p_source.state_reason, 1000)) end,
     case when p_source.state <> 'completed' and p_turn.id is not null
          then _standing_text(p_item, _facts_at(p_turn.id), 'conversation', _standing_room(p_engage)) end,

@@ -172,7 +172,7 @@ as $$
        where c.parent_id = p_item.id and c.created_at <= p_until
        order by c.resolved_at is null desc, c.created_at desc limit 51), p_max_chars, 50),
     case when p_item.continues_id is null then 'Children started before this point belong to the other branch: '
-         else 'Children started before this point belong to the work item before: ' end
+         else 'Children started before this point belong to the previous work item: ' end
       || (select string_agg(c.id::text, ', ' order by c.created_at)
             from (select c.id, c.created_at
                     from _forked_at(p_item.fork_turn_id) o join work_items c on c.parent_id = o.work_item_id and c.created_at <= o.completed_at

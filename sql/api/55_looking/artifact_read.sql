@@ -22,7 +22,7 @@ begin
   end if;
   if p_range is not null then
     if p_range !~ '^c?\d{1,9}(-\d{1,9})?$' then
-      perform _raise_invalid(format('"%s" is not a range', p_range), 'Lines such as "100-180", or characters such as "c4000-8000".');
+      perform _raise_invalid(format('"%s" is not a range', p_range), 'Pass lines such as "100-180", or characters such as "c4000-8000".');
     end if;
     v_from := split_part(ltrim(p_range, 'c'), '-', 1)::bigint;
     v_to := coalesce(nullif(split_part(p_range, '-', 2), '')::bigint, v_from);

@@ -11,7 +11,7 @@ declare
   v_focus foci;
 begin
   if v_item.focus_id is null then
-    raise exception using errcode = 'WL008', message = format('work item %s has no attempt under way whose context could be compacted', v_item.id);
+    raise exception using errcode = 'WL008', message = format('work item %s has no running attempt whose context could be compacted', v_item.id);
   end if;
   if octet_length(p_instructions) > 4096 then
     perform _raise_invalid('instructions for a summary can have at most 4 KiB');
@@ -21,9 +21,9 @@ begin
   return (
     select case
              when n.reason is not null then n.reason
-             when (n.head).id is null then 'Nothing is there yet to be compacted; the second request looks again.'
+             when (n.head).id is null then 'There is nothing to compact yet; the second request checks again.'
              when (n.compaction).compaction_type is null
-               then 'Nothing would be gained now: less than a tenth of the context could leave. The next request looks again.'
+               then 'Nothing would be gained now: less than a tenth of the context could be left out. The next request checks again.'
            end
       from _faculty_config(v_focus) c cross join lateral _context_next(v_item, v_focus, c, _iteration_flags(v_item, v_focus, c)) n);
 end

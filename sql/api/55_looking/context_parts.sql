@@ -157,8 +157,8 @@ create or replace function _part_why(p_part text, p_block integer, p_turn turns,
     when p_part in ('system', 'tools', 'task') then 'always there'
     when p_part = 'stubs' then 'since iteration ' || p_cut.iteration || ' in place of what left the context'
     when p_part = 'kept' and (p_cut.kept ->> 'is_named')::boolean then 'kept verbatim: named by a step'
-    when p_part = 'kept' then 'kept verbatim: read lately and not changed since'
-    when p_part in ('response', 'result', 'image') and p_block < p_turn.block then 'its block is closed and still whole'
+    when p_part = 'kept' then 'kept verbatim: read recently and not changed since'
+    when p_part in ('response', 'result', 'image') and p_block < p_turn.block then 'its block is closed but still shown in full'
     when p_part in ('response', 'result', 'image') then 'its block is open'
     when p_part in ('message', 'human') then 'what people say is shown in full'
     else 'told in its turn' end;

@@ -63,9 +63,9 @@ begin
                  'closed; elided in iteration %s, when the closed blocks held %s tokens and %s tokens came after them', e.iteration,
                  e.tokens_elided, e.tokens_kept)
              when not p.is_shown then format('compacted in iteration %s (%s), when the request had %s tokens', e.iteration, k.trigger, k.tokens_before)
-             when p.is_shortened then format('results of %s calls are shortened since iteration %s', v_cut.max_result_effect, v_cut.iteration)
+             when p.is_shortened then format('results of %s calls have been shortened since iteration %s', v_cut.max_result_effect, v_cut.iteration)
              when p.block = v_turn.block then 'open'
-             else 'closed; the closed blocks are under elide_budget, eliding them would not pay yet, or eliding is off'
+             else 'closed; the closed blocks are under elide_budget, eliding them would not pay off yet, or eliding is off'
            end
       from parts p
       left join lateral (
@@ -90,7 +90,7 @@ create or replace function _explain_kept(p_cut elisions)
 as $$
   select c.block, c.turns, char_length(_kept_text(o))::bigint,
          format('%s: %s', o ->> 'target',
-           case when (p_cut.kept ->> 'is_named')::boolean then 'named by a step' else 'read lately and not changed since' end)
+           case when (p_cut.kept ->> 'is_named')::boolean then 'named by a step' else 'read recently and not changed since' end)
     from json_array_elements(p_cut.kept -> 'kept') o
    cross join lateral (
      select min(_block_of(t)) as block, count(distinct t.id)::integer as turns

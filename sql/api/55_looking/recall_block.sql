@@ -21,7 +21,7 @@ begin
   v_blocks := _block_of(_asking_turn(v_head_id));
   if p_block is null or p_block not between 1 and coalesce(v_blocks, 0) then
     perform _raise_invalid(format('there is no block %s', p_block),
-      case when v_blocks is null then 'There is none yet.' else format('Blocks 1 to %s are there.', v_blocks) end);
+      case when v_blocks is null then 'There are none yet.' else format('Blocks 1 to %s exist.', v_blocks) end);
   end if;
   v_turns := _turns_of_block(v_head_id, p_block);
   select string_agg(part.text, E'\n\n' order by t.n, part.rank, part.ordinal)
@@ -46,7 +46,7 @@ begin
                       from (select n, line, strpos(lower(line), lower(p_query)) > 0 as is_hit
                               from regexp_split_to_table(v_text, E'\n') with ordinality as s(line, n)) l) near
              where is_near) shown;
-    v_text := coalesce(v_text, format('no line of block %s holds "%s"', p_block, _one_line(p_query, 100)));
+    v_text := coalesce(v_text, format('no line of block %s contains "%s"', p_block, _one_line(p_query, 100)));
   end if;
   return _cap_text(coalesce(v_text, '(the block is empty)'), 65536);
 end

@@ -50,7 +50,7 @@ declare
 begin
   perform _check_page(p_limit, 500);
   if p_after is null or p_after < 0 then
-    perform _raise_invalid('turns are counted from 0', 'Pass as p_after the n of the last row.');
+    perform _raise_invalid('turns are counted from 0', 'Pass the n of the last row as p_after.');
   end if;
   return query
     with a as (select * from _branch_said(_branch_turns(v_heads[1], v_common), p_after, p_limit)),

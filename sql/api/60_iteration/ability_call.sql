@@ -62,8 +62,8 @@ begin
      where r.kind = 'tools' and p.prosecdef and p.oid = '_tool_run(text, text, jsonb)'::regprocedure) then
     raise exception using
       errcode = 'insufficient_privilege',
-      message = 'this ledger has roles, but none as which SQL functions of users run',
-      hint = 'work_roles_create() makes it.';
+      message = 'this ledger has roles, but none that runs users'' SQL functions',
+      hint = 'Create it with work_roles_create().';
   end if;
 end
 $$;

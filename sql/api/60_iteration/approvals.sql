@@ -94,8 +94,8 @@ begin
   v_problem := case
     when v_approval.decision <> 'expired' then format('it is already %s', v_approval.decision)
     when v_item.resolved_at is not null then format('its work item is %s', v_item.state)
-    when v_call.completed_at is not null then format('it is over: %s', _one_line(_result_text(v_call.result), 200))
-    when v_approval.decision = 'expired' or v_approval.expires_at <= v_now then 'the time to decide is over'
+    when v_call.completed_at is not null then format('it has ended: %s', _one_line(_result_text(v_call.result), 200))
+    when v_approval.decision = 'expired' or v_approval.expires_at <= v_now then 'the time to decide has passed'
     when p_input_hash <> v_approval.input_hash then 'its arguments are not those that were reviewed'
   end;
   if v_problem is not null then

@@ -168,7 +168,7 @@ as $$
 begin
   raise exception using
     errcode = 'WL008',
-    message = format('iteration %s of work item %s is not over', p_focus.iteration + 1, p_focus.work_item_id),
+    message = format('iteration %s of work item %s has not ended', p_focus.iteration + 1, p_focus.work_item_id),
     detail = p_detail;
 end
 $$;

@@ -29,7 +29,7 @@ declare
 begin
   select * into v_focus from foci where id = v_item.focus_id for no key update;
   if p_iteration is null or p_iteration > v_focus.iteration + 1 then
-    perform _raise_invalid(format('p_iteration must be the iteration that is over: %s', v_focus.iteration + 1));
+    perform _raise_invalid(format('p_iteration must be the iteration that has just ended: %s', v_focus.iteration + 1));
   end if;
   p_results := _checked_results(p_results);
   v_config := _faculty_config(v_focus);

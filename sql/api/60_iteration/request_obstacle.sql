@@ -44,7 +44,7 @@ begin
     if v_budget.lack is not null then
       return _budget_park(p_item, v_budget.lack, v_budget.ends_at);
     elsif v_budget.is_held_by_others then
-      return _iteration_again(p_item, 'the rest of a budget is reserved by model calls under way', _now() + make_interval(secs => 1 + random()));
+      return _iteration_again(p_item, 'the rest of a budget is reserved by running model calls', _now() + make_interval(secs => 1 + random()));
     end if;
   end if;
   return null;

@@ -32,12 +32,12 @@ begin
   if p_limit = 0 or p_focus.round_count < 3 then
     return null;
   end if;
-  return format('[engine] You made the same call with the same result %s times in a row: %s. Made again, it will bring the same. ',
+  return format('[engine] You made the same call with the same result %s times in a row: %s. Repeating it will not change that. ',
                 p_focus.round_count, _called(p_head.id))
            || case when exists (select from tool_calls where turn_id = p_head.id and tool_name = 'check_child_work')
-                   then 'To wait for children call await_child_work; or do something else meanwhile.'
-                   else format('Do something else, or record with ledger_append what stands in the way; '
-                     'after %s times without an entry the work pauses for a person.', p_limit) end;
+                   then 'To wait for children, call await_child_work, or do something else in the meantime.'
+                   else format('Do something else, or record what blocks you with ledger_append; '
+                     'after %s times without an entry the work pauses until a person resumes it.', p_limit) end;
 end
 $$;
 

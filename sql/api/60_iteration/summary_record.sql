@@ -46,7 +46,7 @@ begin
   v_compaction.error := case
     when v_cut.id is null then '{"message": "the summary is empty"}'::jsonb
     when not v_compaction.is_applied then jsonb_build_object('message', format(
-      'the summary frees less than a tenth: %s of %s characters would stay', v_after, v_before)) end;
+      'the summary frees less than a tenth: %s of %s characters would remain', v_after, v_before)) end;
   if v_compaction.is_applied then
     v_cut.tokens_elided := greatest(0, v_compaction.tokens_before - v_after::numeric / v_before * v_compaction.tokens_before) + v_cut.stub_tokens;
     perform _elision_store(v_cut),

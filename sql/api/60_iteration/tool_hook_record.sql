@@ -25,7 +25,7 @@ declare
   v_kinds text[];
 begin
   if p_hook is null or p_hook not in ('before_tool', 'after_tool') then
-    perform _raise_invalid(format('"%s" is not a hook of a tool call', p_hook), 'before_tool or after_tool');
+    perform _raise_invalid(format('"%s" is not a hook of a tool call', p_hook), 'Pass before_tool or after_tool.');
   end if;
   if v_call.completed_at is not null then
     return jsonb_build_object('kind', 'settled');

@@ -13,7 +13,7 @@ declare
   v_cycle text;
 begin
   if v_ids = '{}' and p_until is null and p_claim is null then
-    perform _raise_invalid('what to wait for is missing', 'Ids of work items, a claim, a time, or several of these.');
+    perform _raise_invalid('there is nothing to wait for', 'Pass ids of work items, a claim, a time, or several of these.');
   end if;
   perform _check_time('until', p_until);
   perform _visible(v_item, p_work_item_id || v_ids);
@@ -23,7 +23,7 @@ begin
     raise exception using
       errcode = 'WL008',
       message = format('this work item would wait for itself: %s', v_cycle),
-      hint = 'Do other work, or go on without what it would bring.';
+      hint = 'Do other work, or continue without the result.';
   end if;
   return case when p_until <= _now() or (v_ids <> '{}' or p_claim is not null) and v_holder is null
                    and not exists (select from work_items where id = any (v_ids) and resolved_at is null)

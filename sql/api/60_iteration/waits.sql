@@ -79,12 +79,12 @@ begin
     case
       when v_is_timed then format('[engine] %sIt is %s.', case when p_is_interrupted then 'The wait was interrupted. ' else '' end,
         _time_said(_now()))
-      when not v_are_over or v_holder is not null then format('[engine] %s; %s not over.',
-        case when p_is_interrupted then 'The wait was interrupted' else 'The timeout is over' end,
-        case when v_are_over then 'work item ' || v_holder || ', which has ' || _one_line(v_claim, 200) || ' or waits for it before you, is'
-             when p_tool_name = 'wait_for' then 'some of that work is' else 'some children are' end)
+      when not v_are_over or v_holder is not null then format('[engine] %s; %s not ended.',
+        case when p_is_interrupted then 'The wait was interrupted' else 'The wait timed out' end,
+        case when v_are_over then 'work item ' || v_holder || ', which holds ' || _one_line(v_claim, 200) || ' or is ahead of you in waiting for it, has'
+             when p_tool_name = 'wait_for' then 'some of that work has' else 'some children have' end)
     end,
-    case when v_claim is not null and v_holder is null then format('[engine] %s is free: claim it before you go on.', _one_line(v_claim, 200)) end,
+    case when v_claim is not null and v_holder is null then format('[engine] %s is free: claim it before you continue.', _one_line(v_claim, 200)) end,
     case when v_ids <> '{}' then _child_words(_work_states_of(v_ids, p_tool_name = 'await_child_work')::text) end);
 end
 $$;
@@ -101,7 +101,7 @@ as $$
   select 'waits for ' || string_agg(distinct case
            when a.tool_call_id is not null then 'approval of ' || k.tool_name
            when k.tool_name = 'await_child_work' then 'child work'
-           when _awaits(k.input) <> '{}' then 'work of others'
+           when _awaits(k.input) <> '{}' then 'other work'
            when k.input ->> 'claim' is not null then 'a claim'
            else 'a time' end, ' and ')
     from tool_calls k

@@ -13,7 +13,7 @@ begin
   if not found then
     return false;
   end if;
-  perform work_message(v_item.id, _one_line(format('Your claim on "%s" was taken away by hand%s. Others may change it now: look at it again before you do.',
+  perform work_message(v_item.id, _one_line(format('Your claim on "%s" was broken by a person%s. Others may change it now: check it again before you do.',
     _one_line(p_key, 300), coalesce(': ' || nullif(_one_line(p_reason, 1000), ''), '')), 2000));
   return true;
 end

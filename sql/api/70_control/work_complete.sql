@@ -72,7 +72,7 @@ declare
 begin
   if jsonb_typeof(p_evidence) not in ('array', 'null') or exists (
     select from jsonb_array_elements(case jsonb_typeof(p_evidence) when 'array' then p_evidence else '[]' end) e where jsonb_typeof(e) <> 'string') then
-    perform _raise_invalid('evidence must be an array of strings', 'Ids of tool calls, handles of artifacts, or free text.');
+    perform _raise_invalid('evidence must be an array of strings', 'Pass ids of tool calls, artifact handles, or free text.');
   end if;
   select e.named into v_named
     from jsonb_array_elements_text(case jsonb_typeof(p_evidence) when 'array' then p_evidence else '[]' end) as e(named)
@@ -92,7 +92,7 @@ begin
                     and c.status in ('completed', 'uncertain') and c.created_at > k.created_at)
    limit 1;
   if found then
-    perform _raise_invalid(format('evidence "%s" is older than the last change of a file', v_named), 'Check again after that change, and name the new call.');
+    perform _raise_invalid(format('evidence "%s" is older than the last change of a file', v_named), 'Check again after that change, and pass the new call.');
   end if;
 end
 $$;

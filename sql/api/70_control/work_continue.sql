@@ -12,7 +12,7 @@ create or replace function work_continue(
 as $$
 begin
   if coalesce(p_content, '') !~ '\S' then
-    perform _raise_invalid('a conversation goes on with what somebody says, and p_content says nothing');
+    perform _raise_invalid('a conversation continues with a message, and p_content is empty');
   end if;
   return _work_goes_on(p_work_item_id, '{completed}', p_content, p_idempotency_key, p_external_id);
 end
@@ -93,7 +93,7 @@ exception
     raise exception using
       errcode = 'WL006',
       message = format('idempotency key or external id "%s" was used for another work item', concat_ws('", "', p_idempotency_key, p_external_id)),
-      hint = 'A key stands for one item; use a new key for a new one.';
+      hint = 'A key identifies one item; use a new key for a new item.';
 end
 $$;
 
@@ -110,8 +110,8 @@ declare
   v_next uuid := (select c.id from work_items c where c.continues_id = p_source.id and c.erased_at is null);
 begin
   if p_source.work_type in ('journal', 'ldg:task') or _is_recorded(p_source) then
-    perform _raise_invalid(format('work item %s is a session of another program, which goes on with it', p_source.id),
-      'For an agent of its own, work_fork() its newest turn: work-ledger resume SESSION --in work-ledger.');
+    perform _raise_invalid(format('work item %s is a session of another program, which continues it', p_source.id),
+      'To continue it with an agent of this ledger, work_fork() its newest turn: work-ledger resume SESSION --in work-ledger.');
   elsif p_source.state <> all (p_states) then
     raise exception using
       errcode = 'WL008',
@@ -120,8 +120,8 @@ begin
   elsif v_next is not null then
     raise exception using
       errcode = 'WL008',
-      message = format('work item %s has gone on already, as %s', p_source.id, v_next),
-      hint = 'Go on with that one when it is over; for another way from here, work_fork() a turn.';
+      message = format('work item %s has already been continued, as %s', p_source.id, v_next),
+      hint = 'Continue that one when it has ended; to take another path from here, work_fork() a turn.';
   end if;
 end
 $$;
@@ -133,9 +133,9 @@ create or replace function _how_to_go_on(p_state text)
   language sql
   immutable
   parallel safe
-  return case when p_state = 'completed' then 'work_continue() goes on with it, with a message: a new item in the same session.'
-              when p_state in ('failed', 'dead', 'cancelled') then 'work_retry() goes on where it ended: a new item in the same session.'
-              when p_state = 'paused' then 'It is not over: work_resume() lets it go on, work_message() tells its agent something.'
-              else 'It is not over: work_message() tells its agent something, work_cancel() ends it.' end;
+  return case when p_state = 'completed' then 'work_continue() continues it with a message, as a new item in the same session.'
+              when p_state in ('failed', 'dead', 'cancelled') then 'work_retry() continues where it ended, as a new item in the same session.'
+              when p_state = 'paused' then 'It has not ended: work_resume() resumes it, work_message() sends its agent a message.'
+              else 'It has not ended: work_message() sends its agent a message, work_cancel() ends it.' end;
 
 comment on function _how_to_go_on(text) is 'The function that continues an item in a state, as the hint of an error.';

@@ -36,7 +36,7 @@ declare
 begin
   if v_item.work_type in ('journal', 'ldg:task') then
     perform _raise_invalid(format('work item %s is driven by another program', v_item.id),
-      'That program goes on with it: journal_session_status(…, ''active''), or ldg:task:save for a task of Agent OS.');
+      'That program resumes it: journal_session_status(…, ''active''), or ldg:task:save for a task of Agent OS.');
   elsif v_item.state = 'paused' or v_item.is_pausing then
     v_item.state := case v_item.state when 'paused' then 'queued' else v_item.state end;
     v_item.state_reason := null;

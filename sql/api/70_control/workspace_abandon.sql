@@ -16,12 +16,12 @@ begin
     raise exception using
       errcode = 'WL008',
       message = format('a worker drives work item %s where its files are', v_item.id),
-      hint = 'Pause it first, with work_pause(); the lease of a worker that died is over within seconds.';
+      hint = 'Pause it first, with work_pause(); the lease of a dead worker ends within seconds.';
   end if;
   insert into inbox (work_item_id, kind, content)
   values (v_item.id, 'message', format(
-    'The files of your workspace are lost: they were on host "%s", which is given up. You go on with a new workspace, as at the very beginning. '
-    'Nothing that you wrote there counts as done: look at what is there before you rely on it, and do again what is still needed.', v_item.workspace_host));
+    'The files of your workspace are lost: they were on host "%s", which is given up. You continue with a new workspace, as it was at the very beginning. '
+    'Nothing that you wrote there counts as done: check what is there before you rely on it, and redo what is still needed.', v_item.workspace_host));
   if v_item.is_stranded then
     v_item.state := 'queued';
     v_item.state_reason := null;

@@ -14,7 +14,7 @@ declare
   v_count bigint;
 begin
   if coalesce(p_reason, '') !~ '\S' or octet_length(p_reason) > 1000 then
-    perform _raise_invalid('erasing needs a reason of at most 1,000 bytes, which stays');
+    perform _raise_invalid('erasing needs a reason of at most 1,000 bytes, which is kept');
   end if;
   v_hand.why := p_reason;
   v_hand.project := _memory_locked(v_hand.project);
@@ -26,7 +26,7 @@ begin
      where f.project = v_hand.project and not f.is_deleted and exists (select from memory_versions v where v.file_id = f.id and v.path = v_path)
      order by f.path limit 1;
     if found then
-      raise exception using errcode = 'WL008', message = format('What %s said is %s today', v_path, v_file.path), hint = 'Erase that.';
+      raise exception using errcode = 'WL008', message = format('%s is now %s', v_path, v_file.path), hint = 'Erase that one.';
     end if;
     perform _raise_no_memory(v_path);
   end if;

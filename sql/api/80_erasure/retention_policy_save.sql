@@ -16,7 +16,7 @@ declare
   v_faculty text;
 begin
   perform _check_word('a final state', coalesce(p_state, 'completed'), '{completed,failed,dead,cancelled}');
-  perform _check_word('what is kept', p_keep, '{nothing,ledger,all}'), _check_key('a faculty', p_faculty);
+  perform _check_word('a choice of what to keep', p_keep, '{nothing,ledger,all}'), _check_key('a faculty', p_faculty);
   v_faculty := _retention_faculty(p_faculty);
   if p_age is null then
     delete from retention_policies where state is not distinct from p_state and faculty is not distinct from v_faculty returning * into v_policy;
@@ -25,14 +25,14 @@ begin
   perform _check_span('p_age', p_age);
   if p_export is not null and not exists (
        select from pg_proc p where p.oid = p_export and p.prokind = 'f' and p.pronargs = 1 and p.proargtypes[0] = 'uuid'::regtype) then
-    perform _raise_invalid('an export function takes one uuid: the root of the tree that is about to go');
+    perform _raise_invalid('an export function must have one uuid argument: the root of the tree to be erased');
   end if;
   if not (select pg_has_role(session_user, c.relowner, 'usage') or p.proowner = c.relowner
             from pg_class c, pg_proc p where c.oid = 'retention_policies'::regclass and p.oid = p_export) then
     raise exception using
       errcode = 'insufficient_privilege',
       message = format('%s does not belong to the ledger''s owner, as whom it would run', p_export),
-      hint = 'The owner names functions of others.';
+      hint = 'Only the owner may name functions of others.';
   end if;
   insert into retention_policies (state, faculty, age, keep, export_function)
   values (

@@ -19,7 +19,7 @@ declare
   v_count bigint;
 begin
   if coalesce(p_reason, '') !~ '\S' or octet_length(p_reason) > 1000 then
-    perform _raise_invalid('erasing needs a reason of at most 1,000 bytes, which stays');
+    perform _raise_invalid('erasing needs a reason of at most 1,000 bytes, which is kept');
   elsif p_is_dry_run is null then
     perform _raise_invalid('p_is_dry_run must be true or false');
   end if;
@@ -166,7 +166,7 @@ begin
   if p_left <> '{}' then
     raise exception using
       errcode = 'WL008',
-      message = format('not over yet: %s', array_to_string(p_left[:20], ', ')),
+      message = format('these have not ended: %s', array_to_string(p_left[:20], ', ')),
       hint = 'Wait for its end, or end it: work_cancel().';
   elsif p_forks <> '{}' then
     raise exception using

@@ -27,7 +27,7 @@ as $$
    where c.seq = c.before + 1 and (_salt(p_work_item_id) is not null or exists (select from chain where link is not null))
      and c.link is distinct from _entry_link(c.previous, c.salt, c.entry)
   union all
-  select 'entry ' || m.seq + 1, format('missing, and those behind it: the ledger had %s entries', f.ledger_count)
+  select 'entry ' || m.seq + 1, format('missing, and all entries after it: the ledger had %s entries', f.ledger_count)
     from (select coalesce(max(seq), 0) as seq from chain) m
     join fences f on f.work_item_id = p_work_item_id
    where f.ledger_count > m.seq
@@ -73,7 +73,7 @@ as $$
    where (i.salt is not null or exists (select from chain))
      and (i.resolved_at is not null or u.turn_id <= (select c.turn_id from chain c where c.turn_id is not null order by c.n desc limit 1))
   union all
-  select 'item', 'is over, but its end was not sealed'
+  select 'item', 'has ended, but its end was not sealed'
     from item i
    where i.resolved_at is not null and i.work_type <> 'ldg:task' and (i.salt is not null or exists (select from chain))
      and not exists (select from chain where turn_id is null);

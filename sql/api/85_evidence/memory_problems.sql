@@ -24,7 +24,7 @@ as $$
   select c.place, format('version %s says that it was erased, but has words', c.version)
     from chain c where c.erased_hash is not null and (coalesce(c.content, '[erased]') <> '[erased]' or c.why is not null)
   union all
-  select c.place, format('version %s was erased, but what its words can be guessed by was not', c.version)
+  select c.place, format('version %s was erased, but the salt that its words can be guessed with was not', c.version)
     from chain c where c.erased_hash is not null and (c.version_row).salt is not null
   union all
   select c.place, format('has %s versions, and should have %s', coalesce(max(c.version), 0), max(c.newest))
@@ -32,7 +32,7 @@ as $$
   union all
   select c.place, 'has another path than its newest version' from chain c where c.version = c.newest and c.path <> (c.version_row).path
   union all
-  select c.place, 'is deleted or not, otherwise than its newest version says'
+  select c.place, 'is deleted while its newest version is not, or the reverse'
     from chain c where c.version = c.newest and c.is_deleted <> (c.content is null) and c.erased_hash is null;
 $$;
 

@@ -147,13 +147,13 @@ declare
   v_item work_items := _open_item(p_work_item_id);
 begin
   if p_status = 'crashed' then
-    perform _raise_invalid('crashed cannot be set: it follows from a heartbeat that stopped');
+    perform _raise_invalid('crashed cannot be set: it is derived from a heartbeat that stopped');
   elsif p_status is null or p_status not in ('active', 'paused', 'completed') then
     perform _raise_invalid(format('"%s" is not the status of a session', p_status), 'One of: active, paused, completed.');
   elsif v_item.work_type <> 'journal' or v_item.state not in ('created', 'paused') then
     perform _raise_invalid(format('work item %s is driven by Work Ledger', v_item.id), 'Use work_pause(), work_resume() or work_complete().');
   elsif p_status = 'completed' and v_item.result_schema is not null then
-    perform _raise_invalid(format('work item %s ends with a result', v_item.id), 'Use work_complete(), with p_result.');
+    perform _raise_invalid(format('work item %s must end with a result', v_item.id), 'Use work_complete(), with p_result.');
   end if;
   v_item.state := case p_status when 'active' then 'created' else p_status end;
   v_item.started_at := _now();

@@ -54,7 +54,7 @@ begin
   -- As for a compaction: at most half the window.
   return (left(_summary_head(
       v_model, v_window,
-      'You summarize the work of an agent for the people it works for and for whoever goes on with it. Answer with the summary alone.'), -1)
+      'You summarize the work of an agent for the people it works for and for anyone who continues it. Respond with the summary only.'), -1)
     || ',"messages":'
     || _summary_asked(
       'journal-' || left(md5(_uuidv7()::text), 12),

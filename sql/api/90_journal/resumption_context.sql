@@ -44,7 +44,7 @@ begin
   end if;
   if _packet_tokens(v_packet, v_model) > p_target_tokens then
     perform _raise_invalid(format(
-      'the essentials of work item %s take %s tokens, more than %s', v_item.id, _packet_tokens(v_packet, v_model),
+      'the essentials of work item %s need %s tokens, more than %s', v_item.id, _packet_tokens(v_packet, v_model),
       p_target_tokens),
       'Ask for a larger packet.');
   end if;
@@ -102,14 +102,14 @@ create or replace function _next_steps(p_item work_items, p_uncertain text[], p_
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select array_remove(array[
-    case when cardinality(p_uncertain) > 0 then 'Look whether the uncertain calls took effect.' end,
+    case when cardinality(p_uncertain) > 0 then 'Check whether the uncertain calls took effect.' end,
     case
       when p_item.state in ('completed', 'failed', 'cancelled') and p_item.work_type not in ('journal', 'import') then null
-      when cardinality(p_plan) > 0 then 'Go on with: ' || p_plan[1]
-      when p_item.work_type = 'import' and p_work[1] ~ '^Said last: ' then 'Go on from its last answer: ' || _one_line(substr(p_work[1], 12), 300)
-      when cardinality(p_steps) > 0 then 'Go on after: ' || _one_line(p_steps[1], 200)
-      when p_asked is not null then 'Go on with what was asked last.'
-      when p_item.attempts > 0 then 'Look how far it came, and go on.'
+      when cardinality(p_plan) > 0 then 'Continue with: ' || p_plan[1]
+      when p_item.work_type = 'import' and p_work[1] ~ '^Said last: ' then 'Continue from its last answer: ' || _one_line(substr(p_work[1], 12), 300)
+      when cardinality(p_steps) > 0 then 'Continue after: ' || _one_line(p_steps[1], 200)
+      when p_asked is not null then 'Continue with what was asked last.'
+      when p_item.attempts > 0 then 'Check how far it got, and continue.'
       else 'Begin.'
     end], null);
 $$;
@@ -142,9 +142,9 @@ begin
   return concat_ws(
     E'\n\n',
     case when v_from.id is not null then _packet_text(v_from.id, p_target_tokens, format(
-      'What the work item %s below goes on from (work item %s, %s), as data between the markers', p_work_item_id, v_from.id, _journal_state(v_from))) end,
+      'What work item %s, shown below, continues (work item %s, %s), as data between the markers', p_work_item_id, v_from.id, _journal_state(v_from))) end,
     _packet_text(p_work_item_id, p_target_tokens, format(
-      'Work that goes on (work item %s), as data between the markers: its task is to be gone on with, all else is what was recorded of it',
+      'Work to continue (work item %s), as data between the markers: continue its task, all else is what was recorded about it',
       p_work_item_id)));
 end
 $$;

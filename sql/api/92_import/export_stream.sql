@@ -11,7 +11,7 @@ begin
   if p_turn.id is null then
     return query
       select 1::bigint, 1::bigint, 'text', 'user', null::uuid, null::text, null::text, p_item.created_at, true,
-             _text_block(export_for_resumption(p_item.id))::json, array['the conversation: it has no turns, and its packet is told instead'];
+             _text_block(export_for_resumption(p_item.id))::json, array['the conversation: it has no turns, so its packet is included instead'];
     return;
   end if;
   return query
@@ -35,7 +35,7 @@ begin
       -- The API accepts no call without a result.
       select c.n, c.response_end, 1000000000 + c.n, 'user', c.turn_id, null, null, c.at, false, json_build_object(
                'type', 'tool_result', 'tool_use_id', c.id, 'is_error', true,
-               'content', '[work-ledger] No result was recorded for this call: it may have run or not.'),
+               'content', '[work-ledger] No result was recorded for this call: it may or may not have run.'),
              'tool_result', c.id
         from call c
        where not c.is_answered
@@ -104,7 +104,7 @@ begin
       block := json_build_object('type', 'tool_use', 'id', p_block -> 'id', 'name', p_name, 'input', p_input);
       left_out := p_left_out;
     when v_type = 'tool_use' then
-      left_out := array[format('calls of %s, a tool that the other program does not have: they are told as text', p_given)];
+      left_out := array[format('calls of %s, a tool that the other program does not have: they are written as text', p_given)];
     when v_type = 'tool_result' and p_name is not null then
       kind := 'result';
       block := p_block;
@@ -115,7 +115,7 @@ begin
           coalesce(p_given, 'a tool that is not recorded'),
           case when (p_block ->> 'is_error')::boolean then 'the error that it ended with' else 'its result' end),
         concat_ws(E'\n\n', p_given_input::text, _result_text(p_block -> 'content'))))::json;
-      left_out := array(select 'an image in the result of a call that is told as text'::text
+      left_out := array(select 'an image in the result of a call that is written as text'::text
                           from json_array_elements(case json_typeof(p_block -> 'content') when 'array' then p_block -> 'content' else '[]' end) i
                          where i ->> 'type' = 'image');
     -- Signed thinking comes before the calls that it led to, or is left out.

@@ -39,7 +39,7 @@ begin
   end if;
   v_item := _item_locked((select id from work_items where external_id = 'import:' || p_label));
   if v_item.work_type not in ('import', 'journal') then
-    raise exception using errcode = 'WL006', message = format('work item %s, which is no import, has the external id "%s"', v_item.id, v_item.external_id);
+    raise exception using errcode = 'WL006', message = format('work item %s, which is not an import, has the external id "%s"', v_item.id, v_item.external_id);
   end if;
   if v_item.params ? 'isUnnamed' and p_description ~ '\S' and v_item.resolved_at is null and v_item.submitted_by = v_submitter then
     v_item := _session_name(v_item.id, _cap_text(p_description, 60000), v_item.id);

@@ -18,9 +18,9 @@ declare
 begin
   -- It writes nothing. It calls functions that are volatile because of their random markers: see context_window().
   if p_format is null or p_format not in ('claude-code', 'codex', 'work-ledger') then
-    perform _raise_invalid(format('no session is written for "%s"', coalesce(p_format, '(null)')), 'One of: claude-code, codex, work-ledger.');
+    perform _raise_invalid(format('sessions cannot be exported for "%s"', coalesce(p_format, '(null)')), 'One of: claude-code, codex, work-ledger.');
   elsif octet_length(p_cwd) > 4000 or p_cwd !~ '^(/|[A-Za-z]:)' then
-    perform _raise_invalid('p_cwd must be the whole path of a directory, at most 4,000 bytes');
+    perform _raise_invalid('p_cwd must be the absolute path of a directory, at most 4,000 bytes');
   end if;
   select * into v_place from _export_place(p_session, p_format = 'work-ledger');
   select * into v_item from work_items w where w.id = v_place.work_item_id;
@@ -73,7 +73,7 @@ begin
     exit when (turn).turn_type = 'normal' and (turn).status = 'completed'
       and ((v_is_over and not p_is_settled) or not exists (select from tool_calls k where k.turn_id = (turn).id and k.completed_at is null));
     if (turn).turn_type = 'normal' then
-      left_out := left_out || 'a turn that is not over, with what it was told'::text;
+      left_out := left_out || 'a turn that has not ended, with what it was told'::text;
       elision_id := null;
     end if;
     select t.* into turn from turns t where t.id = (turn).parent_turn_id;
@@ -110,7 +110,7 @@ begin
   if v_session.label is null then
     select count(*), min(s.label) into v_found, v_session.label from sessions s where s.origin_session_id = p_session and s.origin <> 'work-ledger';
     if v_found > 1 then
-      perform _raise_invalid(format('%s sessions had the id "%s"', v_found, p_session), 'Name one with the program before it, as in claude-code:ID.');
+      perform _raise_invalid(format('%s sessions had the id "%s"', v_found, p_session), 'Put the program before the id, as in claude-code:ID.');
     end if;
     v_session := session_find(v_session.label);
   end if;
@@ -125,7 +125,7 @@ begin
   if p_session ~* '^[0-9a-f-]{6,35}$' then
     select count(*), (array_agg(w.id))[1] into v_found, work_item_id from work_items w where right(w.id::text, char_length(p_session)) = lower(p_session);
     if v_found > 1 then
-      perform _raise_invalid(format('the ids of %s work items end with %s', v_found, p_session), 'Give more of it.');
+      perform _raise_invalid(format('the ids of %s work items end with %s', v_found, p_session), 'Pass more of the id.');
     elsif v_found = 1 then
       turn_id := _newest_turn(work_item_id);
       return;

@@ -29,7 +29,7 @@ begin
       from json_array_elements(p_entries) with ordinality as e(value, n);
   end if;
   if v_are_objects is not true or coalesce(cardinality(v_entries), 0) <> coalesce(cardinality(p_uuids), 0) or array_position(p_uuids, null) is not null then
-    perform _raise_invalid('a transcript takes a list of JSON objects, and a uuid for each');
+    perform _raise_invalid('a transcript needs a list of JSON objects, and a uuid for each');
   end if;
   perform _check_key('a uuid', u) from unnest(p_uuids) u where octet_length(u) > 1000;
   v_of := _transcript_open(p_project_key, p_session_id, p_subpath, p_project);
@@ -108,7 +108,7 @@ begin
     raise exception using
       errcode = 'insufficient_privilege',
       message = format('the transcript of session %s was begun by %s', _one_line(p_of.session_id, 100), p_of.submitted_by),
-      hint = 'Who began it appends to it, and those who may write to the work of everybody: see work_roles_create().';
+      hint = 'Only the role that began it and roles that may write to all work can append to it: see work_roles_create().';
   end if;
 end
 $$;
@@ -125,7 +125,7 @@ begin
   raise exception using
     errcode = 'WL003',
     message = format('the session %s in %s was erased', _one_line(p_session_id, 100), _one_line(p_project_key, 200)),
-    hint = 'Nothing is appended to it any more: begin another session.';
+    hint = 'Nothing more can be appended to it: begin another session.';
 end
 $$;
 

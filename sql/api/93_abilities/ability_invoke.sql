@@ -22,7 +22,7 @@ begin
     raise exception using errcode = 'feature_not_supported', message = format('ability "%s" cannot be invoked from SQL', p_name),
       hint = case v_ability.implementation
         when 'runtime' then 'A worker runs it: list it in a faculty''s engage.tools.'
-        else 'Only a running agent can wait; use check_child_work.' end;
+        else 'Only a running agent can wait; call check_child_work instead.' end;
   end if;
   if v_ability.is_builtin and v_ability.name !~ '^ldg:' and v_ability.name <> 'artifact_read' then
     if p_work_item_id is null or not exists (select from work_items where id = p_work_item_id) then
@@ -51,7 +51,9 @@ begin
   if not has_table_privilege(session_user, 'work_items', 'select') or (p_ability.is_builtin or p_work_item_id is not null) and _in_tool() then
     perform _fence(p_work_item_id, p_lease);
     if p_ability.name ~ '^ldg:' or p_ability.name in ('ledger_search', 'ask_about', 'memory') then
-      raise exception using errcode = 'insufficient_privilege', message = format('ability "%s" is not for a role that reads nothing', p_ability.name);
+      raise exception using
+      errcode = 'insufficient_privilege',
+      message = format('ability "%s" cannot be invoked by a role that may read nothing', p_ability.name);
     end if;
   end if;
   -- Users' functions run as a separate role, so the ledger must not let a caller run one that the caller could not run directly.

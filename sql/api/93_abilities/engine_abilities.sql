@@ -136,16 +136,16 @@ declare
   v_row subscriptions;
 begin
   if cardinality(v_of) <> 1 then
-    perform _raise_invalid('one of work_item_id, path and text is needed');
+    perform _raise_invalid('pass one of work_item_id, path and text');
   elsif jsonb_typeof(p_input -> 'always') not in ('boolean', 'null') then
     perform _raise_invalid('always must be true or false');
   end if;
   v_row := notify_me(_ability_work_item(), replace(v_of[1], 'work_item_id', 'end'), p_input ->> v_of[1], (p_input ->> 'always')::boolean);
   if v_row.kind = 'end' and exists (select from work_items where id::text = v_row.target and resolved_at is not null) then
     delete from subscriptions where id = v_row.id;
-    return concat_ws(' ', 'It is over already.', _child_words(_work_states_of(array[v_row.target::uuid], false)::text));
+    return concat_ws(' ', 'It has already ended.', _child_words(_work_states_of(array[v_row.target::uuid], false)::text));
   end if;
-  return format('You will be told %s, with the news.', case when v_row.is_always then 'each time' else 'once' end);
+  return format('You will be told %s, with the news.', case when v_row.is_always then 'every time' else 'once' end);
 end
 $$;
 
@@ -176,7 +176,7 @@ begin
   perform _result_check((select _result_schema_of(w) from work_items w where w.id = _ability_work_item()), p_input -> 'result');
   return case when exists (
                 select from work_items w where w.id = _ability_work_item() and _faculty_config(w.focus_id) #>> '{engage,check_command}' is not null)
-              then 'Declared done: now the check decides.' else 'The work item is completed.' end;
+              then 'Declared done: the check now decides.' else 'The work item is completed.' end;
 end
 $$;
 
@@ -233,7 +233,7 @@ begin
     _ability_work_item(), p_input ->> 'key', coalesce(p_input ->> 'mode', 'exclusive'),
     make_interval(mins => coalesce(_integer('ttl_minutes', p_input ->> 'ttl_minutes', 1, 10080), 60)), p_input ->> 'why');
   return case v_claim ->> 'kind' when 'taken' then v_claim ->> 'says' else concat_ws(E'\n',
-    format('Yours until %s UTC, and no longer than this attempt: %s', to_char((v_claim ->> 'ends_at')::timestamptz at time zone 'UTC', 'HH24:MI'),
+    format('Yours until %s UTC, or until this attempt ends: %s', to_char((v_claim ->> 'ends_at')::timestamptz at time zone 'UTC', 'HH24:MI'),
            v_claim ->> 'key'),
     v_claim ->> 'says') end;
 end
@@ -247,7 +247,7 @@ create or replace function _ability_claim_release(p_input jsonb)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select format(case when claim_release(_ability_work_item(), p_input ->> 'key') then 'Given up: %s' else 'You have no claim on %s.' end,
+  select format(case when claim_release(_ability_work_item(), p_input ->> 'key') then 'Released: %s' else 'You have no claim on %s.' end,
                 _one_line(p_input ->> 'key', 300));
 $$;
 
@@ -279,7 +279,7 @@ declare
      limit 1);
 begin
   if v_message is null then
-    perform _raise_invalid('you were told no such message', 'tell_agent begins a conversation.');
+    perform _raise_invalid('you have received no such message', 'Use tell_agent to start a conversation.');
   end if;
   return _ability_tell_agent(p_input || jsonb_build_object('to', v_message));
 end

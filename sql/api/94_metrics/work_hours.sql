@@ -216,7 +216,7 @@ begin
   if p_by is null or p_by <> all (array['total', 'faculty', 'model', 'project', 'tool', 'failure', 'state']) then
     perform _raise_invalid(format('totals cannot be shown by %s', coalesce(p_by, 'null')), 'One of: total, faculty, model, project, tool, failure, state.');
   elsif p_step <> all (array['hour', 'day']) then
-    perform _raise_invalid(format('a step of totals is not %s', p_step), 'One of: hour, day; null: none.');
+    perform _raise_invalid(format('totals cannot be shown in steps of %s', p_step), 'One of: hour, day; null: none.');
   end if;
   return query
     with hours as materialized (

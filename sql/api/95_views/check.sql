@@ -39,26 +39,26 @@ create or replace function _check_items(p_ids uuid[])
   rows 10
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select 'tree', w.id, 'its root or depth is not what follows from its parent'
+  select 'tree', w.id, 'its root or depth does not match its parent'
     from unnest(p_ids) i(id) join work_items w on w.id = i.id join work_items p on p.id = w.parent_id
    where (w.root_id, w.depth) <> (p.root_id, p.depth + 1)
   union all
-  select 'fence', w.id, case when e.work_item_id is null then 'it has no fence: nobody can write for it' else 'its fence says otherwise than its row' end
+  select 'fence', w.id, case when e.work_item_id is null then 'it has no fence: nobody can write for it' else 'its fence and its row disagree' end
     from unnest(p_ids) i(id) join work_items w on w.id = i.id left join fences e on e.work_item_id = w.id
    where (e.focus_id, e.attempt, e.is_over, e.is_child, e.is_journal)
          is distinct from (w.focus_id, w.attempts, w.resolved_at is not null, w.depth > 0, w.work_type = 'journal')
   union all
-  select 'slot', w.id, format('it is %s and holds a slot of faculty "%s"', w.state, w.slot_faculty)
+  select 'slot', w.id, format('it is %s, but holds a slot of faculty "%s"', w.state, w.slot_faculty)
     from unnest(p_ids) i(id) join work_items w on w.id = i.id
    where w.slot_faculty is not null and (w.resolved_at is not null or w.state in ('waiting', 'paused'))
   union all
-  select 'counter', e.work_item_id, format('its ledger ends with entry %s, its counter says %s', l.last, e.ledger_count)
+  select 'counter', e.work_item_id, format('its ledger ends with entry %s, but its counter says %s', l.last, e.ledger_count)
     from unnest(p_ids) i(id) join fences e on e.work_item_id = i.id
    cross join lateral (select coalesce(max(l.seq), 0) as last from work_ledger l where l.work_item_id = e.work_item_id) l
    where l.last <> e.ledger_count
   union all
   select 'budget', b.work_item_id,
-         format('its budget holds %s %s for requests, and those under way need %s', trim_scale(b.reserved), b.resource, trim_scale(r.needed))
+         format('its budget reserves %s %s for requests, but the running ones need %s', trim_scale(b.reserved), b.resource, trim_scale(r.needed))
     from unnest(p_ids) i(id) join budgets b on b.work_item_id = i.id and b.reserved > 0
    cross join lateral (
      with recursive below(id, focus_id) as (
@@ -80,13 +80,13 @@ create or replace function _check_days()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select 'budget', null::uuid,
-         format('the budget of %s "%s" holds %s %s of %s for requests, and those under way need %s', s.scope, s.name, trim_scale(s.reserved), s.resource, s.day,
-                trim_scale(r.needed))
+         format('the budget of %s "%s" reserves %s %s of %s for requests, but the running ones need %s', s.scope, s.name, trim_scale(s.reserved), s.resource,
+                s.day, trim_scale(r.needed))
     from daily_spending s
    cross join lateral (select _daily_reserved(s.scope, s.name, s.resource, s.day) as needed) r
    where s.reserved > r.needed
   union all
-  select 'budget', null, format('the budget of %s "%s" is of no project or faculty of this name', b.scope, b.name)
+  select 'budget', null, format('there is a budget for %s "%s", which does not exist', b.scope, b.name)
     from daily_budgets b
    where b.name is distinct from case b.scope when 'project' then _project_now(b.name) else _faculty_ref(_faculty_by_ref(b.name)) end;
 $$;
@@ -101,21 +101,21 @@ create or replace function _check_attempts(p_ids uuid[])
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select 'attempt', w.id,
-         case when f.ended_at is not null then format('its attempt %s ended (%s), and it is still %s', f.attempt, f.outcome, w.state)
-              else format('attempt %s is open, and the item is %s in attempt %s', f.attempt, w.state, w.attempts) end
+         case when f.ended_at is not null then format('its attempt %s ended (%s), but it is still %s', f.attempt, f.outcome, w.state)
+              else format('attempt %s is open, but the item is %s in attempt %s', f.attempt, w.state, w.attempts) end
     from unnest(p_ids) i(id) join work_items w on w.id = i.id join foci f on f.work_item_id = w.id
    where case when f.ended_at is null then f.id is distinct from w.focus_id else f.id = w.focus_id and w.resolved_at is null end
   union all
   select 'lease', w.id,
-         case when f.lease_owner is null then 'it is driven, and its attempt has no lease' else 'its attempt has a lease, and nobody drives it' end
+         case when f.lease_owner is null then 'a worker drives it, but its attempt has no lease' else 'its attempt has a lease, but no worker drives it' end
     from unnest(p_ids) i(id) join work_items w on w.id = i.id join fences e on e.work_item_id = w.id left join foci f on f.id = w.focus_id
    where (e.lease_hash is null) <> (f.lease_owner is null)
   union all
-  select 'lease', w.id, format('it is %s, and driven', w.state)
+  select 'lease', w.id, format('it is %s, but a worker drives it', w.state)
     from unnest(p_ids) i(id) join work_items w on w.id = i.id join fences e on e.work_item_id = w.id
    where e.lease_hash is not null and (w.focus_id is null or w.state not in ('claimed', 'running'))
   union all
-  select 'lease', w.id, format('attempt %s is not the one under way, and has a lease', f.attempt)
+  select 'lease', w.id, format('attempt %s is not the current one, but has a lease', f.attempt)
     from unnest(p_ids) i(id) join work_items w on w.id = i.id join foci f on f.work_item_id = w.id
    where f.lease_owner is not null and f.id is distinct from w.focus_id
   union all
@@ -138,11 +138,11 @@ as $$
    group by l.work_item_id
   having (count(*), min(l.seq)) <> (max(l.seq), 1)
   union all
-  select 'entry', l.work_item_id, format('entry %s retracts %s, which is not there', l.seq, l.retracts)
+  select 'entry', l.work_item_id, format('entry %s retracts %s, which does not exist', l.seq, l.retracts)
     from unnest(p_ids) i(id) join work_ledger l on l.work_item_id = i.id
    where l.retracts is not null and not exists (select from work_ledger o where o.work_item_id = l.work_item_id and o.seq = l.retracts and o.seq < l.seq)
   union all
-  select 'entry', l.work_item_id, format('entry %s was recorded in a turn, an attempt or a call that is not there', l.seq)
+  select 'entry', l.work_item_id, format('entry %s was recorded in a turn, an attempt or a call that does not exist', l.seq)
     from unnest(p_ids) i(id) join work_ledger l on l.work_item_id = i.id
    where l.turn_id is not null and not exists (select from turns t where t.id = l.turn_id)
       or l.focus_id is not null and not exists (select from foci f where f.id = l.focus_id)

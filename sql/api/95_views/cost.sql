@@ -122,7 +122,7 @@ begin
     perform _raise_invalid(format('cost cannot be shown by %s', coalesce(p_by, 'null')),
       'One of: total, item, child, tree, project, faculty, model, day, cache.');
   elsif p_by = 'child' and p_work_item_id is null then
-    perform _raise_invalid('by child needs the work item whose children are meant');
+    perform _raise_invalid('cost by child needs the work item whose children to show');
   elsif p_work_item_id is not null and not exists (select from work_items where id = p_work_item_id) then
     perform _raise_not_found('work item', p_work_item_id);
   end if;

@@ -35,31 +35,31 @@ as $$
   ),
   checked(place, code, is_fine) as (values
     (1, 'postgres', 'PostgreSQL ' || current_setting('server_version')),
-    (2, 'writable', 'this node takes writes'),
-    (3, 'durability', 'what is committed survives a crash of the server'),
-    (4, 'connections', 'there are connections left'),
+    (2, 'writable', 'this node accepts writes'),
+    (3, 'durability', 'committed data survives a crash of the server'),
+    (4, 'connections', 'there are free connections'),
     (5, 'privileges', format('role %s may read every table of schema %s', current_user, _ledger_schema())),
     (6, 'roles', 'no worker has more privileges than the ledger needs'),
-    (7, 'versions', format('every worker is of version %s', work_ledger_version())),
-    (8, 'workers', 'there is a worker for what is due'),
+    (7, 'versions', format('every worker has version %s', work_ledger_version())),
+    (8, 'workers', 'there is a worker for the work that is due'),
     (9, 'leases', 'no lease has expired'),
     (10, 'jobs', 'no job is dead'),
     (11, 'routing', 'every queued item has a faculty'),
     (12, 'hosts', 'no work waits for a host or a project without a worker'),
     (13, 'waiting', 'nothing has waited for a person or a budget for an hour'),
     (14, 'cooldowns', 'no model is cooling down'),
-    (15, 'invariants', 'slots, counters and leases of the newest 1,000 open items agree'),
-    (16, 'tools', 'every tool that a faculty names is registered, and every SQL function that is one can run'),
-    (17, 'settings', 'every setting can have its effect'),
-    (18, 'isolation', 'what waited for a lock sees what was committed meanwhile'),
-    (19, 'sessions', 'sessions begin with settings that the ledger''s functions can work with'),
-    (20, 'vacuum', 'what is deleted and updated is cleaned up'),
-    (21, 'transactions', 'no transaction is open for long'),
-    (22, 'indexes', 'every index is there and usable'),
-    (23, 'listener', 'workers hear at once of what concerns them'),
-    (24, 'move', 'this ledger is not under way to another server'),
-    (25, 'locks', 'nobody holds up the ledger'),
-    (26, 'retention', 'what policies erase is erased'))
+    (15, 'invariants', 'slots, counters and leases of the newest 1,000 open items are consistent'),
+    (16, 'tools', 'every tool that a faculty names is registered, and every SQL function that is a tool can run'),
+    (17, 'settings', 'every setting has an effect'),
+    (18, 'isolation', 'a statement that waited for a lock sees what was committed in the meantime'),
+    (19, 'sessions', 'sessions start with settings that the ledger''s functions can work with'),
+    (20, 'vacuum', 'deleted and updated rows are cleaned up'),
+    (21, 'transactions', 'no transaction has been open for long'),
+    (22, 'indexes', 'every index exists and is usable'),
+    (23, 'listener', 'workers are notified at once'),
+    (24, 'move', 'this ledger is not moving to another server'),
+    (25, 'locks', 'nothing blocks the ledger'),
+    (26, 'retention', 'what policies should have erased is erased'))
   select coalesce(f.severity, 'fine'), c.code, f.work_item_id,
          case when f.code is null then c.is_fine when f.nth = 20 and f.n > 20 then format('%s, and %s more like it', f.says, f.n - 20) else f.says end, f.remedy
     from checked c
@@ -80,23 +80,23 @@ as $$
    where current_setting('server_version_num')::integer < 150000
   union all
   select 'error', 'postgres', null,
-         format('schema "%s" is distributed by Citus, which refuses what an iteration asks and leaves shards without the triggers of an append-only ledger',
+         format('schema "%s" is distributed by Citus, which rejects queries of an iteration and leaves shards without the triggers of an append-only ledger',
                 _ledger_schema()),
          'undistribute_table() or citus_schema_undistribute(); "work-ledger move" takes a ledger to another server.'
    where _is_distributed()
   union all
   select 'error', 'writable', null,
-         'this node takes no writes: '
+         'this node accepts no writes: '
            || case when pg_is_in_recovery() then 'it is a standby (in recovery)' else 'it is set to read only (default_transaction_read_only)' end,
-         'Connect to the primary; on a standby only reading works.'
+         'Connect to the primary; a standby can only be read.'
    where pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on'
   union all
-  select 'error', 'durability', null, format('%s is off: what is committed may be lost in a crash', s.name), format('Set %s = on.', s.name)
+  select 'error', 'durability', null, format('%s is off: committed data may be lost in a crash', s.name), format('Set %s = on.', s.name)
     from pg_settings s
    where s.name in ('fsync', 'full_page_writes') and s.setting = 'off'
   union all
   select 'warning', 'connections', null,
-         format('%s left of %s; a worker opens its --concurrency and 4 more', _counted(c.free, 'connection is', 'connections are'), c.most),
+         format('%s left of %s; a worker opens --concurrency + 4', _counted(c.free, 'connection is', 'connections are'), c.most),
          'Raise max_connections, or run fewer workers.'
     from (select current_setting('max_connections')::integer as most,
                  current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
@@ -112,12 +112,12 @@ as $$
   having count(*) > 0
   union all
   select 'error', 'move', null,
-         format(case m.direction when 'to' then 'this ledger is moved to %s: nothing more is written here'
+         format(case m.direction when 'to' then 'this ledger has moved to %s: nothing more can be written here'
                                  else 'this ledger is being moved here from %s' end, m.address),
-         case m.direction when 'to' then 'Use that address.' else 'Use that address until "work-ledger move" says that it is over.' end
+         case m.direction when 'to' then 'Use that address.' else 'Use that address until "work-ledger move" reports that the move is complete.' end
     from _moved() m
   union all
-  select 'warning', 'move', null, 'a move to another server was broken off, and this server keeps all of its log since then',
+  select 'warning', 'move', null, 'a move to another server was interrupted, and this server has kept all of its WAL since then',
          'Repeat "work-ledger move", or add --undo.'
     from pg_publication_rel r
     join pg_publication p on p.oid = r.prpubid
@@ -160,12 +160,12 @@ declare
   v_dead integer;
 begin
   return query
-    select 'warning', 'versions', null::uuid, format('worker %s on %s is of version %s, the ledger of %s', k.id, k.host, k.version, work_ledger_version()),
-           'Start it again with the version of the ledger.'
+    select 'warning', 'versions', null::uuid, format('worker %s on %s has version %s, the ledger has %s', k.id, k.host, k.version, work_ledger_version()),
+           'Restart it with the version of the ledger.'
       from v_workers k
      where k.version <> work_ledger_version()
     union all
-    select 'error', 'workers', null, format('no worker is alive, and %s due', _counted(d.n, 'item is', 'items are')), 'Run "work-ledger work".'
+    select 'error', 'workers', null, format('no worker is alive, but %s due', _counted(d.n, 'item is', 'items are')), 'Run "work-ledger work".'
       from (select count(*) as n
               from (
                 select from work_items w
@@ -177,7 +177,7 @@ begin
     union all
     select 'error', 'leases', l.work_item_id,
            format('the lease of %s expired %s ago', l.lease_owner, _counted(extract(epoch from _now() - l.lease_expires_at)::integer, 'second', 'seconds')),
-           'A living worker sweeps it within seconds: run "work-ledger work".'
+           'Any live worker recovers it within seconds: run "work-ledger work".'
       from v_leases l
      where l.is_expired;
   begin
@@ -185,14 +185,14 @@ begin
   exception when insufficient_privilege then
     severity := 'fine';
     code := 'jobs';
-    says := 'not yours to see: only the owner sees graphile-worker''s jobs';
+    says := 'not checked: only the owner may see graphile-worker''s jobs';
     return next;
   end;
   if v_dead > 0 then
     severity := 'warning';
     code := 'jobs';
     says := _counted(v_dead, 'job has', 'jobs have') || ' no attempts left';
-    remedy := 'A living worker deletes them and enqueues what they were for: run "work-ledger work".';
+    remedy := 'Any live worker deletes them and enqueues their work again: run "work-ledger work".';
     return next;
   end if;
 end
@@ -207,7 +207,7 @@ create or replace function _doctor_roles()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select 'warning', 'roles', null::uuid, format('worker %s is logged in as %s, %s', k.id, k.role::text collate "default", w.which),
-         'Make roles with work_roles_create(), and run workers as a member of the worker''s.'
+         'Create roles with work_roles_create(), and run workers as a member of the worker role.'
     from workers k
     join pg_roles r on r.rolname = k.role
     cross join lateral (
@@ -215,7 +215,7 @@ as $$
         from pg_database d where r.rolsuper and not d.datistemplate and d.datname not in (current_database(), 'postgres')
       having count(*) > 0
       union all
-      select format('who owns %s, too', string_agg(n.nspname::text collate "default", ', ' order by n.nspname))
+      select format('which also owns %s', string_agg(n.nspname::text collate "default", ', ' order by n.nspname))
         from pg_namespace n
        where n.nspowner = r.oid and not r.rolsuper and n.nspname !~ '^pg_' and n.nspname not in (_ledger_schema()::name, 'graphile_worker', 'public')
       having count(*) > 0) w;
@@ -231,32 +231,32 @@ create or replace function _doctor_work()
 as $$
   select * from (
     select 'error', 'routing', u.id,
-           _why_unroutable(u.faculty, u.work_type), 'Save a faculty that takes it, or cancel it.'
+           _why_unroutable(u.faculty, u.work_type), 'Save a faculty that accepts it, or cancel it.'
       from v_unroutable u
      limit 1000) u
   union all
   select 'warning', 'waiting', a.work_item_id, format('%s has waited for approval since %s', a.tool_name, _time_said(a.requested_at)),
-         'work-ledger approve, or reject; it expires at ' || _time_said(a.expires_at) || '.'
+         'Run "work-ledger approve" or "work-ledger reject"; it expires at ' || _time_said(a.expires_at) || '.'
     from v_approvals a
    where a.requested_at < _now() - interval '1 hour'
   union all
-  select 'warning', 'waiting', w.id, w.state_reason, 'budget_set() with more than that; or cancel it.'
+  select 'warning', 'waiting', w.id, w.state_reason, 'Raise the budget with budget_set(), or cancel the item.'
     from work_items w
    where w.state = 'waiting' and w.run_at = 'infinity' and w.state_reason is not null and not w.is_stranded
   union all
-  select 'warning', 'waiting', w.id, w.state_reason, 'Nothing, it goes on by itself; or daily_budget_set() with more than that.'
+  select 'warning', 'waiting', w.id, w.state_reason, 'Nothing, it continues by itself; or raise the budget with daily_budget_set().'
     from work_items w
    where w.state = 'waiting' and w.run_at < 'infinity' and exists (select from daily_budgets) and _is_parked(w)
   union all
   select 'error', 'hosts', w.id, w.state_reason,
          case when w.state_reason ~ '^waits for a worker for project' then 'Run "work-ledger work" in its directory, or "work-ledger work --all-projects".'
-              when w.workspace_daemon is null then 'Start a worker there, or name other hosts in the faculty.'
-              else 'Start a worker there; if that host does not come back, workspace_abandon() the files.' end
+              when w.workspace_daemon is null then 'Start a worker there, or list other hosts in the faculty.'
+              else 'Start a worker there; if that host does not come back, give up the files with workspace_abandon().' end
     from work_items w
    where w.state = 'waiting' and w.is_stranded
   union all
-  select 'warning', 'cooldowns', null, format('model %s is not asked before %s: %s', c.model, _time_said(c.ends_at), c.reason),
-         'Wait, or name a fallback_model in the faculty.'
+  select 'warning', 'cooldowns', null, format('model %s is cooling down until %s: %s', c.model, _time_said(c.ends_at), c.reason),
+         'Wait, or set a fallback_model in the faculty.'
     from v_cooldowns c;
 $$;
 
@@ -269,9 +269,9 @@ create or replace function _doctor_invariants()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select 'error', 'invariants', c.work_item_id, c.says,
-         case when c.invariant = 'attempt' then 'work_cancel() it, and submit it again.'
-              when c.invariant in ('slot', 'lease') then 'work_pause() and work_resume() it.'
-              else 'Something wrote past the functions of the ledger: restore a backup, or ask for help with this line.' end
+         case when c.invariant = 'attempt' then 'Cancel it with work_cancel(), and submit it again.'
+              when c.invariant in ('slot', 'lease') then 'Pause it with work_pause(), and resume it with work_resume().'
+              else 'Something bypassed the functions of the ledger: restore a backup, or ask for help with this line.' end
     from (select array(select w.id from work_items w where w.resolved_at is null order by w.created_at desc, w.id desc limit 1000)) o(ids)
    cross join lateral (
      select * from _check_items(o.ids)
@@ -295,11 +295,11 @@ as $$
      group by 1, 2
   )
   select 'warning', 'tools', null::uuid, format('faculty "%s" names the tool %s, which is not registered', concat_ws('@', m.faculty, m.project), m.tool),
-         'Start a worker that brings it, or ability_register() it; until then its agents do without.'
+         'Start a worker that provides it, or register it with ability_register(); until then its agents work without it.'
     from v_missing_tools m
   union all
   select 'warning', 'settings', w.id, format('attempt %s runs with an older configuration of faculty "%s"', f.attempt, _faculty_ref(c)),
-         'The newer one holds from its next attempt on.'
+         'The newer one applies from its next attempt on.'
     from work_items w
     join foci f on f.id = w.focus_id
     join faculties o on o.content_hash = f.faculty_hash
@@ -307,8 +307,8 @@ as $$
    where w.resolved_at is null and f.faculty_hash <> c.content_hash
   union all
   select 'warning', 'settings', null,
-         format('faculty "%s" has a budget of money, and no price of model %s is known', _faculty_ref(c), c.config #>> '{engage,model}'),
-         'model_price_save(): until then its items wait.'
+         format('faculty "%s" has a budget of money, but model %s has no price', _faculty_ref(c), c.config #>> '{engage,model}'),
+         'Set the price with model_price_save(); until then its items wait.'
     from faculties c
     left join models m on m.name = c.config #>> '{engage,model}'
    where c.is_current and c.config #>> '{budget,money}' is not null and m.input_price is null
@@ -316,15 +316,15 @@ as $$
   select 'warning', 'settings', null, format('faculty "%s": %s', _faculty_ref(c), s.says), s.remedy
     from faculties c
     cross join lateral (
-      select 'its fallback_model is its model' as says, 'Name another model.' as remedy
+      select 'its fallback_model is its model' as says, 'Set another model.' as remedy
        where c.config #>> '{engage,fallback_model}' = c.config #>> '{engage,model}'
       union all
-      select 'elide_budget has no effect while truncate_closed_blocks is false', 'Take one of them out.'
+      select 'elide_budget has no effect while truncate_closed_blocks is false', 'Remove one of them.'
        where c.config #>> '{engage,truncate_closed_blocks}' = 'false' and c.config #> '{engage,elide_budget}'
              <> (select default_value from _faculty_keys() where path = 'engage.elide_budget')
       union all
-      select format('its work type %s is taken by faculty "%s", whose name comes first', t.value, o.name),
-             'Name the faculty when work is submitted, or take the type out of one of them.'
+      select format('its work type %s goes to faculty "%s", whose name sorts first', t.value, o.name),
+             'Name the faculty when work is submitted, or remove the type from one of them.'
         from jsonb_array_elements_text(c.config -> 'accepts') t
         join first_to_accept o on o.work_type = t.value and o.project = coalesce(c.project, '')
        where o.name <> c.name) s

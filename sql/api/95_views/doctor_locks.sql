@@ -24,13 +24,13 @@ as $$
     select l.pid, l.since, b.pid from blocked l join waiting w on w.pid = l.by cross join lateral unnest(pg_blocking_pids(w.pid)) as b(pid)
   )
   select 'error', 'locks', null::uuid,
-         format('%s holds what %s for since %s', case when h.pid = 0 then 'a prepared transaction' else format('process %s (%s)', h.pid, (
+         format('%s holds a lock that %s for since %s', case when h.pid = 0 then 'a prepared transaction' else format('process %s (%s)', h.pid, (
            select concat_ws(', ', 'role ' || a.usename, nullif(a.application_name, ''), a.state,
                             'in a transaction since ' || _time_said(a.xact_start))
              from pg_stat_activity a
             where a.pid = h.pid)) end, h.who, h.since),
-         case when h.pid = 0 then 'Whoever prepared it has to end it: select * from pg_prepared_xacts.'
-              else format('Let its program end its transaction, or: select pg_terminate_backend(%s);', h.pid) end
+         case when h.pid = 0 then 'Commit it or roll it back: select * from pg_prepared_xacts.'
+              else format('Have its program end its transaction, or: select pg_terminate_backend(%s);', h.pid) end
     from (select b.by as pid, _time_said(min(b.since)) as since,
                  case count(distinct b.pid) when 1 then 'a session of the ledger has waited'
                                             else format('%s sessions of the ledger have waited', count(distinct b.pid)) end as who
@@ -48,7 +48,7 @@ create or replace function _doctor_retention()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select 'warning', 'retention', null::uuid,
-         format('%s of work should have been erased by policy, the first at %s, and nobody does it',
+         format('%s of work should have been erased by policy, the first at %s, but nothing does so',
            case count(*) when 100 then 'at least 100 trees' when 1 then 'a tree' else format('%s trees', count(*)) end,
            _time_said(min(d.resolved_at + p.age))),
          'Run "work-ledger retention --run" as the owner of the ledger. Workers do so each hour if they are members of its owner, or of its role for workers.'
@@ -57,13 +57,13 @@ as $$
    where d.resolved_at + p.age < _now() - interval '2 hours'
   having count(*) > 0
   union all
-  select 'warning', 'retention', e.work_item_id, format('its erasing began at %s and is not done', _time_said(e.began_at)),
-         'Run "work-ledger retention --run", which goes on with it.'
+  select 'warning', 'retention', e.work_item_id, format('its erasure began at %s and has not finished', _time_said(e.began_at)),
+         'Run "work-ledger retention --run", which continues it.'
     from erasures e
    where e.erased_at is null and e.began_at < _now() - interval '2 hours'
   union all
-  select 'warning', 'retention', r.root_id, format('it should have been erased, and its export failed: %s', r.error),
-         'Correct the function that the policy names; it is tried each hour.'
+  select 'warning', 'retention', r.root_id, format('it should have been erased, but its export failed: %s', r.error),
+         'Fix the function that the policy names; it is retried every hour.'
     from retention_runs r;
 $$;
 

@@ -10,22 +10,22 @@ as $$
   select f.severity, f.code, null::uuid, format('%s is %s%s: %s', d.name, d.value, d.whose, f.says), d.remedy
     from _session_defaults() d
     cross join lateral (
-      select 'error' as severity, 'durability' as code, 'what is committed may be lost in a crash' as says
+      select 'error' as severity, 'durability' as code, 'committed data may be lost in a crash' as says
        where d.name = 'synchronous_commit' and d.value in ('off', 'local', 'false', 'no', '0')
       union all
-      select 'warning', 'isolation', 'programs that do not set their own, as the runtime does, fail where they waited for a lock (40001)'
+      select 'warning', 'isolation', 'programs that do not set their own (the runtime does) fail after waiting for a lock (40001)'
        where d.name = 'default_transaction_isolation' and d.value not in ('read committed', 'read uncommitted')
       union all
-      select 'error', 'sessions', 'in programs that do not set their own, as the runtime does, the ledger''s functions mean something else'
+      select 'error', 'sessions', 'in programs that do not set their own (the runtime does) the ledger''s functions behave differently'
        where d.name = 'standard_conforming_strings' and d.value in ('off', 'false', 'no', '0')
       union all
-      select 'error', 'sessions', 'most triggers do nothing, and what they guard is not guarded'
+      select 'error', 'sessions', 'most triggers do not fire, so what they guard is unprotected'
        where d.name = 'session_replication_role' and d.value <> 'origin'
       union all
-      select 'error', 'sessions', 'programs that do not set their own, as the runtime does, are refused graphile-worker''s tables'
+      select 'error', 'sessions', 'programs that do not set their own (the runtime does) cannot use graphile-worker''s tables'
        where d.name = 'row_security' and d.value in ('off', 'false', 'no', '0')
       union all
-      select 'warning', 'sessions', 'it ends what programs do that do not set their own, as the runtime does'
+      select 'warning', 'sessions', 'it cuts off programs that do not set their own (the runtime does)'
        where case when d.name not in ('statement_timeout', 'transaction_timeout', 'lock_timeout') then null
                   when d.value ~ '^\d+$' then d.value::bigint * interval '1 ms'
                   else d.value::interval end between interval '1 ms' and interval '9.999 s') f;
@@ -53,7 +53,7 @@ as $$
         or b.datname = current_database() and (d.setrole = 0 or exists (select from workers k where k.role = r.rolname)))
   select * from stated
   union all
-  select s.name, s.reset_val, '', format('Set another for role, database or server: alter database %I set %I = …', current_database(), s.name)
+  select s.name, s.reset_val, '', format('Set another value for the role, database or server: alter database %I set %I = …', current_database(), s.name)
     from pg_settings s
    where not exists (select from stated t where t.name = s.name);
 $$;

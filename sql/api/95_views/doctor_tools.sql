@@ -9,11 +9,12 @@ as $$
   with function as (
     select name, function_name, to_regprocedure(function_name || '(jsonb)') as call from abilities where implementation = 'sql' and not is_builtin
   )
-  select 'error', 'tools', null::uuid, 'this ledger has roles, but none as which SQL functions of users run: calls of these tools fail',
-         'work_roles_create(), called by a role that may create roles.'
+  select 'error', 'tools', null::uuid, 'this ledger has roles, but none that runs users'' SQL functions: calls to these tools fail',
+         'Call work_roles_create() as a role that may create roles.'
    where exists (select from ledger_roles) and not exists (select from ledger_roles where kind = 'tools') and exists (select from function)
   union all
-  select 'warning', 'tools', null, format('ability "%s": its function %s is gone', f.name, f.function_name), 'Make it again, or ability_register() another.'
+  select 'warning', 'tools', null, format('ability "%s": its function %s no longer exists', f.name, f.function_name),
+         'Create it again, or register another with ability_register().'
     from function f
    where f.call is null
   union all

@@ -54,7 +54,7 @@ begin
   if p_is_asked then
     v_linked := _linked_digest(p_name);
   else
-    select null::text as digest, null::text as version, format('Ledger "%s" is not told of: it did not answer in time.', p_name) as problem,
+    select null::text as digest, null::text as version, format('Ledger "%s" is left out: it did not answer in time.', p_name) as problem,
            true as is_silent, false as is_late
       into v_linked;
   end if;
@@ -126,9 +126,9 @@ exception when query_canceled or others then
   -- A ledger that refuses is not silent: a user who may no longer read there must not see its last answer. Errors that a server raises itself contain
   -- its severity, a colon and two spaces, in every language.
   is_silent := v_state ~ '^(08|57)' and coalesce(v_detail, '') !~ ':  ';
-  problem := format('Ledger "%s" is not told of: %s.', p_name, case
+  problem := format('Ledger "%s" is left out: %s.', p_name, case
     when is_late then 'it did not answer in time'
-    when v_state in ('42P01', '42703') then 'there is no ledger in that schema that can be linked: it takes 0.2.0'
+    when v_state in ('42P01', '42703') then 'there is no ledger in that schema that can be linked: linking requires 0.2.0'
     else _one_line(rtrim(v_says || coalesce(' (' || nullif(v_detail, '') || ')', ''), '.'), 400) end);
 end
 $$;

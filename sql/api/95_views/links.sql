@@ -38,14 +38,14 @@ begin
   elsif coalesce(p_schema, '') = '' then
     perform _raise_invalid('p_schema is the schema of the linked ledger');
   elsif exists (select from v_ledger_links where name = p_name) then
-    perform _raise_invalid(format('a ledger is linked as "%s" already', p_name), 'ledger_unlink() drops that link.');
+    perform _raise_invalid(format('a ledger is already linked as "%s"', p_name), 'ledger_unlink() drops that link.');
   end if;
   select s.* into v_server
     from pg_foreign_server s
     join pg_foreign_data_wrapper w on w.oid = s.srvfdw
    where s.srvname = left(p_server, 64) and w.fdwname = 'postgres_fdw';
   if not found then
-    perform _raise_invalid(format('"%s" is no server of postgres_fdw', _one_line(p_server, 60)),
+    perform _raise_invalid(format('"%s" is not a server of postgres_fdw', _one_line(p_server, 60)),
                            'create extension postgres_fdw; create server …; create user mapping …');
   elsif not has_server_privilege(v_server.oid, 'usage') then
     perform _raise_invalid(format('role "%s" may not use server "%s"', current_user, p_server),

@@ -188,7 +188,7 @@ create or replace view v_queue with (security_invoker = true) as
          case
            when r.faculty is null then _why_unroutable(w.faculty, w.work_type)
            when y.waits_for <> 'worker' then y.why
-           when m.name is not null then format('model %s is not asked before %s', m.name, _time_said(m.cooldown_ends_at))
+           when m.name is not null then format('model %s is cooling down until %s', m.name, _time_said(m.cooldown_ends_at))
            when r.slots <= r.used then format('%s of %s slots of faculty "%s" are taken', r.used, r.slots, r.ref)
            else y.why end as why,
          _project_now(w.project) as project, coalesce(w.project, '') as stored_project

@@ -241,7 +241,7 @@ begin
   perform _check_page(p_limit, 500);
   perform _check_word('a mark', m, _run_marks()) from unnest(p_marks) m;
   if p_after is not null and p_before is not null then
-    perform _raise_invalid('a page is after a position or before one', 'Pass p_after or p_before.');
+    perform _raise_invalid('a page is either after a position or before one', 'Pass p_after or p_before, not both.');
   elsif not exists (select from work_items w where w.id = p_work_item_id) then
     perform _raise_not_found('work item', p_work_item_id);
   end if;

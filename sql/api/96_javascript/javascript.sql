@@ -11,7 +11,7 @@ begin
   raise exception using
     errcode = 'feature_not_supported',
     message = format('%s() needs a JavaScript engine in the database', p_function),
-    hint = 'create extension pljs (or plv8), then: work-ledger install --javascript. The command line and the TypeScript API do the same without one.';
+    hint = 'Run create extension pljs (or plv8), then work-ledger install --javascript. The command line and the TypeScript API do the same without one.';
 end
 $$;
 

@@ -9,15 +9,15 @@ create or replace function _role_kinds()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   values
-    ('owner', '{tools}'::text[], 'Owns tables and functions; nobody logs in as it but who installs new versions.'),
+    ('owner', '{tools}'::text[], 'Owns tables and functions; only for installing new versions.'),
     ('reader', '{}', 'Reads everything and writes nothing.'),
     ('client', '{reader}', 'Submits work, and writes to what it submitted.'),
     ('agent', '{}', 'Reads and writes the work whose lease it holds, and nothing else.'),
     ('approver', '{reader}', 'Decides on calls that wait for approval.'),
-    ('worker', '{client}', 'Runs work: of a worker process.'),
-    ('admin', '{client,approver}', 'Configures, and writes to the work of everybody.'),
-    ('tools', '{agent}', 'Runs the SQL functions of users that are tools; nobody logs in as it.'),
-    ('console', '{admin}', 'Does what an administrator does in the names of people that it vouches for: of a console.');
+    ('worker', '{client}', 'Runs work: for worker processes.'),
+    ('admin', '{client,approver}', 'Configures, and writes to all work.'),
+    ('tools', '{agent}', 'Runs users'' SQL functions that are tools; nobody logs in as it.'),
+    ('console', '{admin}', 'Does what an administrator does, in the name of people it vouches for: for consoles.');
 $$;
 
 comment on function _role_kinds() is 'What kinds of roles there are. inherits: those whose privileges a role has besides its own.';
@@ -33,7 +33,7 @@ declare
   v_prefix text := coalesce(p_prefix, _ledger_schema() || '_');
 begin
   if v_prefix !~ '^[a-z_][a-z0-9_]{0,49}$' then
-    perform _raise_invalid(format('roles cannot begin with "%s"', v_prefix), 'Lower-case letters, digits and _, 50 characters at most.');
+    perform _raise_invalid(format('names of roles cannot begin with "%s"', v_prefix), 'Use lower-case letters, digits and _, at most 50 characters.');
   elsif exists (select from ledger_roles r where r.role <> v_prefix || r.kind) then
     perform _raise_invalid(format('this ledger''s roles begin with "%s"', (select left(r.role, -length(r.kind)) from ledger_roles r limit 1)),
       'work_roles_drop() drops them.');
@@ -62,7 +62,7 @@ begin
     if not exists (select from pg_roles where rolname = v_role) then
       execute format('create role %I nologin', v_role);
     elsif (select rolsuper or rolbypassrls from pg_roles where rolname = v_role) then
-      perform _raise_invalid(format('role %I is a superuser or bypasses row-level security', v_role), 'No role of a ledger may.');
+      perform _raise_invalid(format('role %I is a superuser or bypasses row-level security', v_role), 'A role of a ledger must not be or do that.');
     end if;
     insert into ledger_roles (kind, role) values (v_kind, v_role) on conflict do nothing;
   end loop;

@@ -53,8 +53,8 @@ begin
     perform _roles_make((select left(r.role, -length(r.kind)) from ledger_roles r limit 1));
   end if;
 exception when insufficient_privilege then
-  raise notice 'this ledger lacks roles that this version has: until they are made, no SQL function of a user runs as a tool'
-    using hint = 'work_roles_create(), called by a role that may create roles, makes them.';
+  raise notice 'this ledger lacks roles that this version has: until they are created, no user''s SQL function runs as a tool'
+    using hint = 'Call work_roles_create() as a role that may create roles.';
 end
 $$;
 

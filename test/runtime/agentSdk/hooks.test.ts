@@ -195,7 +195,7 @@ test('where the work stands is told after a compaction', async () => {
   expect(await epsilon.uses('Bash')).toBeNull();
   await epsilon.ask('PreCompact', { trigger: 'auto' });
   const begun = await epsilon.ask('SessionStart', { source: 'compact' });
-  expect(begun?.match(/Work that goes on/g)?.length).toBe(1);
+  expect(begun?.match(/Work to continue/g)?.length).toBe(1);
   expect(await epsilon.uses('Bash')).toBeNull();
 });
 

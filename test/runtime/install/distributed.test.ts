@@ -19,7 +19,7 @@ afterEach(() => database.drop());
 
 const says = (what: string): { code: string; message: string } => ({
   code: '0A000',
-  message: `${what} distributed by Citus, which refuses what an iteration asks and leaves shards without the triggers of an append-only ledger: use a schema that is not distributed, and other servers for other ledgers`,
+  message: `${what} distributed by Citus, which rejects queries of an iteration and leaves shards without the triggers of an append-only ledger: use a schema that is not distributed, and other servers for other ledgers`,
 });
 const schemas = async (): Promise<string[]> =>
   (await database.query<{ name: string }>(`select nspname as name from pg_namespace where nspname !~ '^(pg_|information)' order by 1`)).map(

@@ -190,7 +190,7 @@ describe.each([
         files: (...args) => place.files(...args),
         run: (...args) => place.run(...args),
       };
-      const refused = { content: 'somebody else changed a.txt since it was read; read it again', isError: true };
+      const refused = { content: 'someone else changed a.txt since it was read; read it again', isError: true };
       expect(await call('edit_file', { path: 'a.txt', old_string: 'two', new_string: 'three' })).toEqual(refused);
       await place.writeFile('a.txt', 'one\n');
       expect(await call('write_file', { path: 'a.txt', content: 'mine' })).toEqual(refused);

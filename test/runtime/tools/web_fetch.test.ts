@@ -145,7 +145,7 @@ test('what a page says of the question comes first', async () => {
   const [said, page] = content.split('\n\n[the page]\n');
   expect(said).toMatch(/\n\n\[what speaks of it\]\n(?=[^]*## Chapter 150\n\nThe backoff doubles after each retry)/);
   expect(page).toMatch(/^# Manual\n\n## Chapter 0\n/);
-  expect((await allowed('/long', 'Zebras?')).content).toContain('[no passage has words of the question]');
+  expect((await allowed('/long', 'Zebras?')).content).toContain('[no passage contains words of the question]');
 });
 
 test('headers of the environment go to their host alone, and come back to nobody', async () => {

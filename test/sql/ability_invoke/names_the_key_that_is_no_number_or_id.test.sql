@@ -10,8 +10,8 @@ select throws_ok($$ select _code_ledger_read('{"last_n": "x"}') $$, 'WL002', nul
 select throws_ok($$ select _ability_resumption_context('{"target_tokens": 1e12}') $$, 'WL002', null, 'more tokens than there are');
 select throws_ok($$ select _ability_spawn_child_work('{"work_type": "work", "description": "x", "priority": -2147483649}') $$, 'WL002',
   'priority must be a whole number from -2,147,483,648 to 2,147,483,647, not -2147483649', 'a priority that no column holds');
-select throws_ok($$ select _ability_check_child_work('{"work_item_ids": ["x"]}') $$, 'WL002', 'work_item_ids must be a list of ids: "x" is none', 'a word is no id');
-select throws_ok($$ select _ability_check_child_work('{"work_item_ids": [1]}') $$, 'WL002', 'work_item_ids must be a list of ids: 1 is none', 'a number is no id');
+select throws_ok($$ select _ability_check_child_work('{"work_item_ids": ["x"]}') $$, 'WL002', 'work_item_ids must be a list of ids: "x" is not an id', 'a word is no id');
+select throws_ok($$ select _ability_check_child_work('{"work_item_ids": [1]}') $$, 'WL002', 'work_item_ids must be a list of ids: 1 is not an id', 'a number is no id');
 select throws_ok($$ select _ability_await_child_work('{"work_item_ids": "x"}') $$, 'WL002', 'work_item_ids must be a list of ids', 'a word is no list');
 select throws_ok($$ select _ldg_task_query('{"limit": "x"}') $$, 'WL002', '"limit" must be a number from 0 to 1,000,000,000', 'a page is as long as a number says');
 

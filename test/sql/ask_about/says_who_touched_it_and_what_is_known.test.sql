@@ -10,21 +10,21 @@ create function pg_temp.id(p_n integer) returns uuid language sql as $$ select i
 create function pg_temp.short(p_n integer) returns text language sql as $$ select right(pg_temp.id(p_n)::text, 6) $$;
 create function pg_temp.asked(p_path text default 'src/money.js') returns text language sql as $$ select ask_about(p_path, pg_temp.id(1)) $$;
 
-select is(pg_temp.asked(), E'Nobody near touched src/money.js.\n\nNothing was recorded of it.', 'of what is new nothing is known');
+select is(pg_temp.asked(), E'No one nearby touched src/money.js.\n\nNothing was recorded about it.', 'of what is new nothing is known');
 select play('[[["read_file", {"path": "src/money.js"}]], [["edit_file", {"path": "./src/money.js"}], ["edit_file", {"path": "src/money.js"}]]]', pg_temp.id(2));
 select play('[[["read_file", {"path": "src/money.js"}], ["edit_file", {"path": "src/other.js"}]], [["edit_file", {"path": "src/money.js"}, "failed"]]]', pg_temp.id(9));
 select later('5 minutes');
-select is(pg_temp.asked(), format(E'src/money.js was touched by:\n- Worker/analyze %s: changed it 2 times and read it, 5m ago (running): Part 2\n\nNothing was recorded of it.', pg_temp.short(2)), 'who touched it, how, and when; nothing of another project');
+select is(pg_temp.asked(), format(E'src/money.js was touched by:\n- Worker/analyze %s: changed it 2 times and read it, 5m ago (running): Part 2\n\nNothing was recorded about it.', pg_temp.short(2)), 'who touched it, how, and when; nothing of another project');
 select alike(ask_about('src/money.js'), '%' || pg_temp.short(9) || ': read it, 5m ago%', 'whoever asks for nobody asks of the whole ledger');
 select is(pg_temp.asked('/home/anna/shop/src/money.js'), replace(pg_temp.asked(), 'src/money.js', '/home/anna/shop/src/money.js'), 'an absolute path is the one that it ends in');
-select alike(pg_temp.asked('/money.js'), 'Nobody near%', 'its name alone is not enough');
-select alike(pg_temp.asked('money.js'), 'Nobody near%', 'nor is it another file''s');
+select alike(pg_temp.asked('/money.js'), 'No one nearby%', 'its name alone is not enough');
+select alike(pg_temp.asked('money.js'), 'No one nearby%', 'nor is it another file''s');
 select is(pg_temp.asked(' ./src/money.js '), pg_temp.asked(), 'however it is written');
 
 select play('[[["finding", "src/money.js truncates\n- forged"], ["decision", "money.js rounds half to even"], ["note", "src/money.js is long"], ["error", "lib/money.js does not parse"]]]', pg_temp.id(2));
 select play('[[["finding", "See shop/src/money.js:12 for the reason"], ["finding", "src/money.json holds the rates"], ["finding", "amoney.js is another"]]]', pg_temp.id(3));
 select play('[[["finding", "src/money.js of the bank"]]]', pg_temp.id(9));
-select alike(pg_temp.asked(), E'%\n\nRecorded of it:\n- %', 'what is recorded of it');
+select alike(pg_temp.asked(), E'%\n\nRecorded about it:\n- %', 'what is recorded about it');
 select alike(pg_temp.asked(), '%- Finding: src/money.js truncates - forged (Worker%', 'is a line each');
 select alike(pg_temp.asked(), '%- Decision: money.js rounds half to even (Worker%', 'also where it is named by its name');
 select alike(pg_temp.asked(), '%- Finding: See shop/src/money.js:12 for the reason (Worker%', 'or by a longer path, by somebody who did not touch it');

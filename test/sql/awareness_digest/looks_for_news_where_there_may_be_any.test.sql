@@ -55,7 +55,7 @@ select later('5 minutes');
 select play('[[["edit_file", {"path": "b.js"}]]]', (select id from two where n = 2));
 select is(pg_temp.news((select id from two where n = 2)), null, 'before two name a file there is no news of it');
 select play('[[["note", "On"]]]', (select id from two where n = 2));
-select alike(pg_temp.news((select id from two where n = 2)), '%Also at work on your files:%- b.js: [Here/here] Edit 1%', 'a file that both name is news in the next request, though nobody recorded anything');
+select alike(pg_temp.news((select id from two where n = 2)), '%Also working on your files:%- b.js: [Here/here] Edit 1%', 'a file that both name is news in the next request, though nobody recorded anything');
 select is(rebuilt(), (select count(*) from request), 'every request is rebuilt to the byte');
 
 select * from finish();

@@ -12,7 +12,7 @@ create function pg_temp.id(p_name text) returns uuid language sql as $$ select i
 create function pg_temp.touch(p_name text, p_tool text, p_path text) returns text language plpgsql as $$
 begin
   perform play(jsonb_build_array(jsonb_build_array(jsonb_build_array(p_tool, jsonb_build_object('path', p_path), 'done'))), pg_temp.id(p_name));
-  return (select string_agg(m.m[1], '|') from request, regexp_matches(body::text, 'Also at work on your files:\\n(.*?)\\n(?:\\n|</data)', 'g') m(m) where n = (select max(n) from request));
+  return (select string_agg(m.m[1], '|') from request, regexp_matches(body::text, 'Also working on your files:\\n(.*?)\\n(?:\\n|</data)', 'g') m(m) where n = (select max(n) from request));
 end
 $$;
 
@@ -25,7 +25,7 @@ select is(pg_temp.touch('here', 'read_file', 'src/c.js'), '- src/a.js: [Beside/b
 select is(pg_temp.touch('beside', 'edit_file', 'src/b.js'), '- src/a.js: [Here/here] Work here', 'who begins to change a file was not warned of it before');
 select is((select array_agg(content order by content) from v_awareness_shown where kind = 'same file' and reader_id = pg_temp.id('here')), array['src/a.js'], 'v_awareness_shown has who was told of which file');
 select alike(pg_temp.touch('here', 'read_file', 'src/c.js'), '%- src/b.js: [Beside/beside]%', 'a file that somebody else begins to change is news');
-select alike(awareness_digest(pg_temp.id('here')), E'== AWARENESS ==\n\nAlso at work on your files:\n- src/a.js: [Beside/beside] Work beside\n- src/b.js: %', 'in the digest the same files come first');
+select alike(awareness_digest(pg_temp.id('here')), E'== AWARENESS ==\n\nAlso working on your files:\n- src/a.js: [Beside/beside] Work beside\n- src/b.js: %', 'in the digest the same files come first');
 select from work_cancel(pg_temp.id('beside'));
 select unalike(awareness_digest(pg_temp.id('here')), '%on your files%', 'nobody is warned of work that is over');
 

@@ -10,17 +10,17 @@ select is(awareness_digest_across(), awareness_digest(), 'without links it is th
 select throws_ok($$ select awareness_digest_across(gen_random_uuid()) $$, 'WL001', null, 'an item that is not there');
 
 select throws_ok($$ select ledger_link('Shop', 'nowhere') $$, 'WL002', null, 'a name is lower case');
-select throws_ok($$ select ledger_link('shop', 'nobody') $$, 'WL002', '"nobody" is no server of postgres_fdw', 'a server is there');
+select throws_ok($$ select ledger_link('shop', 'nobody') $$, 'WL002', '"nobody" is not a server of postgres_fdw', 'a server is there');
 select throws_ok($$ select ledger_link('shop', 'nowhere', '') $$, 'WL002', null, 'a ledger has a schema');
 select throws_ok($$ select ledger_link('shop', 'slow') $$, 'WL002', 'server "slow" has no connect_timeout', 'a server that is cut off holds nobody up for minutes');
-select throws_like($$ select ledger_link('shop', 'nowhere') $$, 'Ledger "shop" is not told of: could not connect to server "nowhere" (%/nowhere%).', 'one that does not answer is not linked');
+select throws_like($$ select ledger_link('shop', 'nowhere') $$, 'Ledger "shop" is left out: could not connect to server "nowhere" (%/nowhere%).', 'one that does not answer is not linked');
 select is_empty('select * from v_ledger_links', 'and there is no link then');
 select throws_ok($$ select ledger_unlink('shop') $$, 'WL002', null, 'what is not linked is not unlinked');
 
 create foreign table linked_shop (version text, digest text) server nowhere options (schema_name 'shop_ledger', table_name 'v_awareness');
 select results_eq('select name, server, ledger_schema from v_ledger_links', $$ values ('shop', 'nowhere', 'shop_ledger') $$, 'links are listed');
-select ok(awareness_digest_across() like awareness_digest() || E'\n\nLedger "shop" is not told of: could not connect to server "nowhere" (%).', 'one that does not answer is a sentence behind the digest');
-select throws_ok($$ select ledger_link('shop', 'nowhere') $$, 'WL002', 'a ledger is linked as "shop" already', 'a name is taken once');
+select ok(awareness_digest_across() like awareness_digest() || E'\n\nLedger "shop" is left out: could not connect to server "nowhere" (%).', 'one that does not answer is a sentence behind the digest');
+select throws_ok($$ select ledger_link('shop', 'nowhere') $$, 'WL002', 'a ledger is already linked as "shop"', 'a name is taken once');
 select lives_ok($$ select ledger_unlink('shop') $$, 'a link can be dropped');
 select is_empty(
   $$ select p.proname from pg_proc p

@@ -11,7 +11,7 @@ select play(format('[
   [["read_file", {"path": "huge.ts"}, "%s"], ["read_file", {"path": "gone.ts"}, "failed: no such file"]],
   [["step", "Read"], ["bash", {"command": "true"}, "ok"]],
   [["bash", {"command": "true"}, "ok"]]]', repeat('huge ', 5000))::jsonb);
-select matches(kept(5), 'you read it lately.*content of c.*content of a', 'files that were read and not changed since are kept, newest first');
+select matches(kept(5), 'you read it recently.*content of c.*content of a', 'files that were read and not changed since are kept, newest first');
 select unalike(kept(5), '%content of b%', 'a file that was changed since is not kept');
 select unalike(kept(5), '%huge%', 'a file larger than keep_auto is not kept');
 select unalike(kept(5), '%gone.ts%', 'a file that could not be read is not kept');

@@ -60,7 +60,7 @@ select matches(pg_temp.now(), E'# d.ts:1 was not found: the whole file\n> bash',
 select play(jsonb_build_array('[["edit_file", {"path": "b.ts", "line": 3, "text": "three"}, "ok"]]'::jsonb, jsonb_build_array(jsonb_build_array('read_file', '{"path": "mid.txt"}'::jsonb, pg_temp.file(160))),
   pg_temp.step('["b.ts:12", "mid.txt:900", "c.md#two"]'), '[["bash", {"command": "true"}, "ok"]]'::jsonb));
 select matches(pg_temp.now(), E'# b.ts:12 was not found: the whole file', 'nor what an edit changed that does not say what it replaced');
-select matches(pg_temp.now(), E'no room: mid\\.txt:900 \\(artifact_read', 'a file without the part named takes no more than its share');
+select matches(pg_temp.now(), E'no room for them: mid\\.txt:900 \\(artifact_read', 'a file without the part named takes no more than its share');
 
 select play(jsonb_build_array(jsonb_build_array(jsonb_build_array('read_file', '{"path": "long.txt"}'::jsonb, pg_temp.file(6000))), pg_temp.step('["long.txt:3000"]'), '[["bash", {"command": "true"}, "ok"]]'::jsonb));
 select matches(pg_temp.now(), E'# long.txt:3000, lines 2995 to 3005 as they are now\n2995\tline 2995 of it\n', 'of a result that was shown as head and tail, what stands between them');

@@ -14,13 +14,13 @@ select play(format('[
   [["bash", {"command": "true"}, "ok"]]]', repeat('big ', 4000))::jsonb);
 select matches(kept(5), E'the page.*the notes', 'a page is kept, and what is from a block that left before');
 select unalike(kept(5), '%the parser%', 'each step''s list replaces the one before');
-select is(artifact_read((regexp_match(kept(5), 'no room: big\.txt \(artifact_read\("([0-9a-f]{16})"\)\)'))[1]), repeat('big ', 4000), 'what has no room is named with a handle that brings it back');
+select is(artifact_read((regexp_match(kept(5), 'no room for them: big\.txt \(artifact_read\("([0-9a-f]{16})"\)\)'))[1]), repeat('big ', 4000), 'what has no room is named with a handle that brings it back');
 select is((select count(*) from explain_turn((select turn_id from request where n = 5)) where shown = 'kept'), 2::bigint, 'explain_turn says what is kept');
 
 select play(format('[
   [["ledger_append", {"entry_type": "step", "content": "Named a handle", "keep": ["%s", "lex.ts"]}]],
   [["bash", {"command": "true"}, "ok"]]]', (select left(content_hash, 16) from artifacts where content like 'big %'))::jsonb);
-select matches(kept(7), 'the lexer.*no room: [0-9a-f]{16} \(artifact_read', 'a step may name a handle');
+select matches(kept(7), 'the lexer.*no room for them: [0-9a-f]{16} \(artifact_read', 'a step may name a handle');
 select play('[
   [["ledger_append", {"entry_type": "step", "content": "Read it again", "keep": ["lex.ts"]}], ["read_file", {"path": "src/lex.ts"}, "the lexer"]],
   [["bash", {"command": "true"}, "ok"]]]');

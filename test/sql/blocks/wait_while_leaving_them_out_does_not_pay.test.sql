@@ -14,7 +14,7 @@ select play(format('[
 select is((select count(*) from elisions where iteration = 3), 0::bigint, 'a cut that pays after fifty requests is not made');
 select results_eq($$ select iteration, first_block, last_block from elisions $$, $$ values (4, 1, 2) $$, 'the next boundary takes both blocks');
 select is((select breaks_even_after from context_cost(item())), 1, 'a cut that is made pays at once');
-select alike((select why from explain_turn((select turn_id from request where n = 3)) where block = 1), '%would not pay yet%', 'explain_turn says which cut did not pay yet');
+select alike((select why from explain_turn((select turn_id from request where n = 3)) where block = 1), '%would not pay off yet%', 'explain_turn says which cut did not pay yet');
 
 -- The same with another price: 2,000 tokens for 2,300 that are written again pay after 14 requests at 1.25, and after 23 at 2.0.
 select play(format('[

@@ -9,7 +9,7 @@ create function pg_temp.budget(p_resource text) returns table (spent numeric, re
 $$;
 
 select is(drive() ->> 'kind', 'parked', 'without a price of the model work with a budget of money parks');
-select matches((select state_reason from item), '^no price of model claude-sonnet-5-5 is known', 'the reason names the model');
+select matches((select state_reason from item), '^model claude-sonnet-5-5 has no price', 'the reason names the model');
 select is(claim() ->> 'kind', 'claimed', 'a job in vain claims the item …');
 select is(begin_iteration() ->> 'kind', 'parked', '… and it parks again');
 select from model_price_save('claude-sonnet-5-5', 100, 500);

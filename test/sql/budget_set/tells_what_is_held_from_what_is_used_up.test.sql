@@ -11,7 +11,7 @@ create function pg_temp.child(p_n integer) returns uuid language sql as $$ selec
 
 select is(drive(pg_temp.child(1)) ->> 'kind', 'call_model', 'the first of two has room');
 select drive(pg_temp.child(2));
-select is((select state_reason from work_items where id = pg_temp.child(2)), 'the rest of a budget is reserved by model calls under way', 'the second has none just now, and is not told that the budget is used up');
+select is((select state_reason from work_items where id = pg_temp.child(2)), 'the rest of a budget is reserved by running model calls', 'the second has none just now, and is not told that the budget is used up');
 select is((select resolved_at is null and run_at <= _now() + interval '2 seconds' from work_items where id = pg_temp.child(2)), true, 'it comes again by itself');
 select answer('["Done."]', pg_temp.child(1), '{"usage": {"input_tokens": 500, "output_tokens": 100}}'), iteration_finish(pg_temp.child(1), lease(pg_temp.child(1)));
 select later('10 minutes');

@@ -29,7 +29,7 @@ select ok(bool_and(result like 'What came of it, as data between the markers; th
 
 insert into child select (work_submit('part', 'A long part', p_parent_id => item())).id;
 create temporary table late as select pg_temp.result('await_child_work', (select jsonb_build_object('timeout_seconds', 0, 'work_item_ids', jsonb_agg(id)) from child)) as result;
-select alike(result, '[engine] The timeout is over; some children are not over. What came of it, %', 'a wait that ended before its children says so') from late;
+select alike(result, '[engine] The wait timed out; some children have not ended. What came of it, %', 'a wait that ended before its children says so') from late;
 select is(jsonb_array_length(pg_temp.between(result)::jsonb), 3, 'a wait that ended early has what there is, between markers') from late;
 
 select is(jsonb_typeof(_code_check_child_work(v.input)), 'array', 'code is given data')

@@ -10,10 +10,10 @@ select is(claim_check(pg_temp.id(1), '/shop/src/money.js')::jsonb, '{"kind": "al
 select is((select key from v_claims), 'file:src/money.js', 'and claimed: the edit follows');
 select is(claim_check(pg_temp.id(1), 'src/money.js') ->> 'kind', 'allow', 'its own claim is none against it');
 select later('40 seconds');
-select is(claim_check(pg_temp.id(2), 'money.js')::jsonb, '{"kind": "warn", "says": "[claim] Another session changed money.js 40 s ago and is still at it: \"Session 1\""}'::jsonb, 'another session is warned');
+select is(claim_check(pg_temp.id(2), 'money.js')::jsonb, '{"kind": "warn", "says": "[claim] Another session changed money.js 40 s ago and is still working on it: \"Session 1\""}'::jsonb, 'another session is warned');
 select is(claim_check(pg_temp.id(2), 'money.js') ->> 'kind', 'allow', 'once');
 select later('1 second');
-select is(claim_check(pg_temp.id(3), '/shop/src/money.js') ->> 'says', E'[claim] Another session changed /shop/src/money.js 1 s ago and is still at it: "Session 2"\n[claim] Another session changed /shop/src/money.js 41 s ago and is still at it: "Session 1"', 'wherever it works');
+select is(claim_check(pg_temp.id(3), '/shop/src/money.js') ->> 'says', E'[claim] Another session changed /shop/src/money.js 1 s ago and is still working on it: "Session 2"\n[claim] Another session changed /shop/src/money.js 41 s ago and is still working on it: "Session 1"', 'wherever it works');
 select is(claim_check(pg_temp.id(3), '/shop/src/other.js') ->> 'kind', 'allow', 'of other files it hears nothing');
 
 -- A worker in the same directory.
@@ -27,7 +27,7 @@ select from journal_session_status(pg_temp.id(1), 'paused');
 select play('[[["edit_file", {"path": "src/money.js"}, "done"]]]');
 select alike((select result #>> '{}' from tool_calls where work_item_id = item() order by created_at desc, id desc limit 1), E'[claim] Another session changed src/money.js % "Session 3"\n[claim] Another session changed %"Session 2"\ndone', 'and free when that ends; those who only went on bind nobody');
 select later('1 second');
-select is(claim_check(pg_temp.id(2), 'money.js') ->> 'says', E'[claim] Worker/analyze changed money.js 1 s ago and is still at it: "Round at the edge"\n[claim] Another session changed money.js 2 s ago and is still at it: "Session 3"', 'a session hears of the worker, and of who went on since');
+select is(claim_check(pg_temp.id(2), 'money.js') ->> 'says', E'[claim] Worker/analyze changed money.js 1 s ago and is still working on it: "Round at the edge"\n[claim] Another session changed money.js 2 s ago and is still working on it: "Session 3"', 'a session hears of the worker, and of who went on since');
 select is((select count(*) from v_claims where is_binding), 2::bigint, 'the worker holds it now, and the third session its other file');
 
 select later('6 minutes');

@@ -35,7 +35,7 @@ select is(pg_temp.take(1, 'record:orders') ->> 'kind', 'taken', 'which have it t
 select answer('[["claim", {"key": "url:https://example.org/", "why": "Crawling"}], ["claim", {"key": "record:orders", "ttl_minutes": 5}], ["claim_release", {"key": "url:https://example.org/"}], ["claim_release", {"key": "nothing"}], ["claim", {"key": "x", "mode": "half"}]]', pg_temp.id(2));
 select run(p_item => pg_temp.id(2));
 select results_eq($$ select k.is_error, left(k.result #>> '{}', 60) from tool_calls k where k.work_item_id = pg_temp.id(2) order by k.ordinal $$,
-  $$ values (false, 'Yours until 13:00 UTC, and no longer than this attempt: url:'), (false, '[claim] Not executed: Worker/analyze holds record:orders sin'), (false, 'Given up: url:https://example.org/'), (false, 'You have no claim on nothing.'),
+  $$ values (false, 'Yours until 13:00 UTC, or until this attempt ends: url:https'), (false, '[claim] Not executed: Worker/analyze holds record:orders sin'), (false, 'Released: url:https://example.org/'), (false, 'You have no claim on nothing.'),
             (true, '"half" is not a mode (WL002)' || E'\n' || 'One of: exclusive, shared.') $$, 'agents do the same by calls');
 
 select throws_ok($$ select claim_take(pg_temp.id(1), 'x') $$, 'WL005', null, 'a worker drives it');

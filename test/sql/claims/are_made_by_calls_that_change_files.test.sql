@@ -26,16 +26,16 @@ select is(pg_temp.edit('first', 'src/money.js'), 'done', 'the first is told noth
 select results_eq($$ select by, key, scope, mode, is_binding, why, ends_at - changed_at from v_claims $$,
   $$ values ('First/first', 'file:src/money.js', '/shop', 'exclusive', true, null, interval '15 minutes') $$, 'it holds what it changes, for 15 minutes');
 select later('40 seconds');
-select is(pg_temp.edit('second', './src//money.js'), E'[claim] First/first changed src/money.js 40 s ago and is still at it: "Work of first"\ndone', 'with warn the result begins with a line');
+select is(pg_temp.edit('second', './src//money.js'), E'[claim] First/first changed src/money.js 40 s ago and is still working on it: "Work of first"\ndone', 'with warn the result begins with a line');
 select is((select is_binding from v_claims where work_item_id = pg_temp.id('second')), false, 'who goes on all the same binds nobody');
 select later('1 second');
 select is(pg_temp.edit('second', 'src/money.js'), 'done', 'it is told once');
-select is(pg_temp.edit('first', 'src/money.js'), E'[claim] Second/second changed src/money.js 0 s ago and is still at it: "Work of second"\ndone', 'the first hears of it, too');
+select is(pg_temp.edit('first', 'src/money.js'), E'[claim] Second/second changed src/money.js 0 s ago and is still working on it: "Work of second"\ndone', 'the first hears of it, too');
 select later('1 second');
 select is(pg_temp.edit('first', 'src/money.js', 'read_file'), 'done', 'who reads is told nothing here');
 
 select is(pg_temp.edit('firm', 'src/money.js'),
-  format('[claim] Not executed: First/first holds src/money.js since 12:00 UTC: "Work of first" (work item %s). It is free when that work ends, at 12:15 UTC if it is not renewed. Do other work first, or, where you can, wait_for "file:src/money.js" or tell_agent %1$s what you need.', pg_temp.id('first')),
+  format('[claim] Not executed: First/first holds src/money.js since 12:00 UTC: "Work of first" (work item %s). It becomes free when that work ends, or at 12:15 UTC if it is not renewed. Do other work first, or, where you can, wait_for "file:src/money.js" or tell_agent %1$s what you need.', pg_temp.id('first')),
   'with refuse the model is told who, since when, why, until when, and what it can do');
 select results_eq($$ select status, is_error, attempts, started_at from tool_calls where work_item_id = pg_temp.id('firm') $$, $$ values ('failed', true, 0, null::timestamptz) $$, 'and the call was never begun');
 select is_empty($$ select from claims where work_item_id = pg_temp.id('firm') $$, 'a call that is refused claims nothing');
@@ -45,7 +45,7 @@ select alike(pg_temp.edit('inside', '/shop/src/../SRC/Money.js'), '[claim] Not e
 select is(pg_temp.edit('elsewhere', 'src/money.js'), 'done', 'the same name in another directory is another file');
 select is(pg_temp.edit('silent', 'src/money.js'), 'done', 'with off nobody is asked');
 select is_empty($$ select from claims where work_item_id = pg_temp.id('silent') $$, 'and nothing claimed');
-select alike(pg_temp.edit('copy', 'src/money.js'), '[claim] % changed src/money.js % in another copy and is still at it: %done', 'who works in a copy is told, never refused');
+select alike(pg_temp.edit('copy', 'src/money.js'), '[claim] % changed src/money.js % in another copy and is still working on it: %done', 'who works in a copy is told, never refused');
 select is((select is_binding from v_claims where work_item_id = pg_temp.id('copy')), false, 'and binds nobody');
 select is(pg_temp.edit('alone', 'src/money.js'), 'done', 'a container without a directory shares nothing');
 select is_empty($$ select from claims where work_item_id = pg_temp.id('alone') $$, 'and claims nothing');

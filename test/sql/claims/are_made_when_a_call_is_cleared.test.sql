@@ -50,7 +50,7 @@ select answer('[["execute_code", {"code": "x"}]]', pg_temp.id('warned'));
 select tool_call_begin(pg_temp.id('warned'), lease(pg_temp.id('warned')), (select id from tool_calls where work_item_id = pg_temp.id('warned')));
 select is(pg_temp.nested('warned', 0, 'a.js') ->> 'kind', 'run', 'with warn it runs');
 select tool_call_settle(pg_temp.id('warned'), lease(pg_temp.id('warned')), (select id from tool_calls where work_item_id = pg_temp.id('warned') and tool_name = 'execute_code'), 'printed');
-select is((select result #>> '{}' from tool_calls where work_item_id = pg_temp.id('warned') and tool_name = 'execute_code'), E'[claim] Holder/holder changed a.js 0 s ago and is still at it: "Work of holder"\nprinted', 'and the model reads of it at the beginning of what its code printed');
+select is((select result #>> '{}' from tool_calls where work_item_id = pg_temp.id('warned') and tool_name = 'execute_code'), E'[claim] Holder/holder changed a.js 0 s ago and is still working on it: "Work of holder"\nprinted', 'and the model reads of it at the beginning of what its code printed');
 
 select drive(pg_temp.id('mover'));
 select answer('[["move_file", {"source": "free.js", "destination": "a.js"}], ["edit_file", {"path": "g.js"}]]', pg_temp.id('mover'));

@@ -20,7 +20,7 @@ $$;
 select is((project_set('acme/shop', 'refuse')).claims, 'refuse', 'a project says what becomes of calls');
 select is(pg_temp.call(1, 'edit_file', '{"path": "a.js"}'), 'done', 'the first changes a file');
 select results_eq('select scope, key from v_claims', $$ values ('acme/shop', 'file:a.js') $$, 'and holds it within the project');
-select is(pg_temp.call(2, 'edit_file', '{"path": "a.js"}'), E'[claim] Worker/analyze changed a.js 0 s ago on another branch and is still at it: "Work 1"\ndone', 'in another worktree that is another branch, never refused');
+select is(pg_temp.call(2, 'edit_file', '{"path": "a.js"}'), E'[claim] Worker/analyze changed a.js 0 s ago on another branch and is still working on it: "Work 1"\ndone', 'in another worktree that is another branch, never refused');
 select alike(pg_temp.call(3, 'edit_file', '{"path": "a.js"}'), '[claim] Not executed: Worker/analyze holds a.js %"Work 1"%', 'the project''s setting goes before that of the faculty');
 select is(pg_temp.call(1, 'change_order', '{"order": 7}'), 'done', 'records are claimed, too');
 select alike(pg_temp.call(2, 'change_order', '{"order": 7}'), '[claim] Not executed: Worker/analyze holds record:7 %', 'they are the same wherever a project is worked on');

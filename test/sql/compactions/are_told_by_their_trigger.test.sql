@@ -28,7 +28,7 @@ select set_eq($$ select pg_temp.told() $$, array['row context_overflow', 'span e
 select pg_temp.long();
 select context_compact(item());
 select play('[[["look"]]]');
-select set_eq($$ select pg_temp.told() $$, array['row manual', 'span manual', 'metric manual'], 'somebody asked for it');
+select set_eq($$ select pg_temp.told() $$, array['row manual', 'span manual', 'metric manual'], 'someone asked for it');
 
 select pg_temp.long('{"compact_every": 3}');
 select play('[[["look"]]]');

@@ -5,7 +5,7 @@ select plan(5);
 select agent('{"tools": ["look"], "elide_budget": 100000, "keep_auto": 0, "compact_keep_recent": 2}', '{"awareness": {"enabled": false}}');
 select submit('Fix it');
 select drive();
-select alike(context_compact(item()), 'Nothing is there yet%', 'before the first response there is nothing');
+select alike(context_compact(item()), 'There is nothing to compact yet%', 'before the first response there is nothing');
 select answer('[["look"]]'), run(), iteration_finish(item(), lease());
 select drive();
 select alike(context_compact(item()), 'Nothing would be gained now: less than a tenth%', 'a short conversation has nothing to leave out');

@@ -18,11 +18,11 @@ create function pg_temp.kept(p_policy jsonb, p_iteration integer) returns text l
 $$;
 
 select is(pg_temp.kept('{}', 5), null, 'the faculty keeps nothing that it read');
-select ok(pg_temp.kept('{"keep_auto": 2000}', 5) like '%you read it lately%# /src/f2.ts%line of f2%', 'the ledger in place of old turns: the policy keeps what was read');
-select ok(pg_temp.kept('{"keep_auto": 2000, "compact_strategy": "sliding_window"}', 5) like '%you read it lately%# /src/f2.ts%line of f2%', 'so does a sliding window');
+select ok(pg_temp.kept('{"keep_auto": 2000}', 5) like '%you read it recently%# /src/f2.ts%line of f2%', 'the ledger in place of old turns: the policy keeps what was read');
+select ok(pg_temp.kept('{"keep_auto": 2000, "compact_strategy": "sliding_window"}', 5) like '%you read it recently%# /src/f2.ts%line of f2%', 'so does a sliding window');
 select ok(pg_temp.kept('{}', 9) like all (array['%# /src/f4.ts%line of f4%', '%# /src/f5.ts%line of f5%']), 'what the newest step until then named is kept');
 select unalike(pg_temp.kept('{}', 9), '%# /src/f6.ts%', 'what is named only later is not');
-select ok(pg_temp.kept('{"keep_budget": 2000}', 9) like '%line of f4%no room: /src/f5.ts%', 'as far as the policy has room');
+select ok(pg_temp.kept('{"keep_budget": 2000}', 9) like '%line of f4%no room for them: /src/f5.ts%', 'as far as the policy has room');
 select ok(pg_temp.kept('{"keep": {"ahead": 2}, "compact_strategy": "sliding_window"}', 9) like '%# /src/f2.ts%line of f2%# /src/f3.ts%line of f3%', 'what the next calls change is named at a compaction, too');
 
 select * from finish();

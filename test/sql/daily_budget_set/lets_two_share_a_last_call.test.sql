@@ -9,7 +9,7 @@ create temporary table two as select n, (work_submit('analyze', format('Part %s'
 create function pg_temp.nth(p_n integer) returns uuid language sql as $$ select id from two where n = p_n $$;
 
 select is(drive(pg_temp.nth(1)) ->> 'kind', 'call_model', 'the first has the call');
-select is(drive(pg_temp.nth(2)) ->> 'reason', 'the rest of a budget is reserved by model calls under way', 'the second is not told that the budget is used up');
+select is(drive(pg_temp.nth(2)) ->> 'reason', 'the rest of a budget is reserved by running model calls', 'the second is not told that the budget is used up');
 select count(*) from work_cancel(pg_temp.nth(1));
 select is((select trim_scale(spent) from v_daily_budgets), 1::numeric, 'what is broken off counts');
 select later('10 minutes');

@@ -17,9 +17,9 @@ select is(pg_temp.day(), '18000 of 20000 spent, 0 reserved, 2000 left', 'and set
 select results_eq($$ select j ->> 'kind', (j ->> 'until')::timestamptz from drive() j $$,
   $$ values ('parked', '2026-11-21 00:00:00+00'::timestamptz) $$, 'what has no room parks until the day of UTC ends');
 select matches((select state_reason from item),
-  '^the budget of 20000 tokens a day of project "acme/shop" is used up: 18000, and the next request needs about \d+ tokens; it goes on at midnight UTC$', 'and says why');
+  '^the budget of 20000 tokens a day of project "acme/shop" is used up: 18000, and the next request needs about \d+ tokens; it continues at midnight UTC$', 'and says why');
 select is((select array[waits_for, why] from v_now where work_item_id = item()), (select array['budget', state_reason] from item), 'who looks is told the same');
-select is((select remedy from work_ledger_doctor() where work_item_id = item()), 'Nothing, it goes on by itself; or daily_budget_set() with more than that.', 'the doctor says what helps');
+select is((select remedy from work_ledger_doctor() where work_item_id = item()), 'Nothing, it continues by itself; or raise the budget with daily_budget_set().', 'the doctor says what helps');
 
 select later('11 hours'), work_sweep();
 select is((select state from item), 'waiting', 'an hour before midnight it still waits');

@@ -24,7 +24,7 @@ select is(pg_temp.current(), '{engineer,engineer@shop,reader@shop}', 'where two 
 select is((select config ->> 'persona' from v_faculties where name = 'engineer' and project = 'shop'), 'Ada', 'that of the project whose name stays');
 select is((select count(*) from faculties where project = '/b'), 0::bigint, 'no faculty is left with a name that is no longer one');
 
-select throws_ok($$ select faculty_save('{"name": "engineer@shop"}') $$, 'WL002', 'name must have no @, which stands between a faculty and its project where both are named', 'a name that would be a reference is refused');
+select throws_ok($$ select faculty_save('{"name": "engineer@shop"}') $$, 'WL002', 'name must not contain @, which separates a faculty from its project where both are given', 'a name that would be a reference is refused');
 select throws_ok($$ select faculty_save('{"name": "engineer", "project": "https://me:secret@github.com/acme/shop"}') $$, 'WL002', null, 'a project with a password, too');
 select throws_ok($$ select faculty_save('{"name": "engineer", "project": " "}') $$, 'WL002', null, 'and a blank one');
 select is((select array_agg(path::text || says) from faculty_problems('{"name": "a", "project": 7}')), array['{project}project must be a string, not 7'], 'one that is no text is told once');

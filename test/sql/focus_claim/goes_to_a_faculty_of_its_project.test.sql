@@ -13,10 +13,10 @@ select is(pg_temp.driver(null), 'of all', 'work of no project, too');
 select is(pg_temp.driver('a', 'design'), 'of all', 'as is what the project has nobody for');
 select is(pg_temp.driver('a', 'other', 'architect'), 'of all', 'a faculty of the ledger can be asked for by name');
 select is(pg_temp.driver('b', 'task', 'engineer'), 'unroutable', 'one of another project cannot');
-select is((select state_reason from item), 'there is no faculty "engineer" but that of project "a", for work of that project', 'and the item says where it is');
-select is((select array[waits_for, why] from v_queue where work_item_id = item()), '{faculty,"there is no faculty \"engineer\" but that of project \"a\", for work of that project"}', 'as the queue does');
+select is((select state_reason from item), 'there is no faculty "engineer" except that of project "a", for work of that project', 'and the item says where it is');
+select is((select array[waits_for, why] from v_queue where work_item_id = item()), '{faculty,"there is no faculty \"engineer\" except that of project \"a\", for work of that project"}', 'as the queue does');
 select is((select array_agg(id) from v_unroutable), array[item()], 'it is unroutable');
-select is((select says from work_ledger_doctor() where code = 'routing'), 'there is no faculty "engineer" but that of project "a", for work of that project', 'as the doctor says');
+select is((select says from work_ledger_doctor() where code = 'routing'), 'there is no faculty "engineer" except that of project "a", for work of that project', 'as the doctor says');
 
 select from faculty_save('{"name": "engineer", "accepts": ["task"], "project": "b", "persona": "of b"}');
 select is(claim() #>> '{faculty,persona}', 'of b', 'until its project has one');

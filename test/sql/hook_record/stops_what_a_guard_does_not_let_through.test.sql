@@ -11,7 +11,7 @@ $$;
 select drive();
 select results_eq($$ select stage() ->> 'command', stage() #>> '{input,request,model}' $$, $$ values ('ask', 'claude-sonnet-5-5') $$, 'the command is given the request');
 select is(pg_temp.recorded('{"stdout": "[]", "exit_code": 0}'), 'paused', 'a guard that nobody understands pauses the work');
-select is((select state_reason from item), 'the before_model_call command printed what is not a JSON object: "[]"', 'the reason has what the guard printed');
+select is((select state_reason from item), 'the before_model_call command printed something other than a JSON object: "[]"', 'the reason has what the guard printed');
 select work_resume(item());
 select is(drive() #>> '{input,hook}', 'before_model_call', 'resumed, the guard is asked again');
 select is(pg_temp.recorded('{"stdout": " \n", "exit_code": 0}'), 'recorded', 'a guard that says nothing has nothing against it');

@@ -26,7 +26,7 @@ select alike(told(1), '%An answer%', 'and is told by it');
 select from tell_agent((select id from work_submit('analyze', 'Another one')), 'journal', 'Four');
 select alike(journal_session_begin(pg_temp.session(), '/work'), '%== AWARENESS ==%Four%', 'a session that begins is told what waits');
 select from journal_session_status(pg_temp.session(), 'paused');
-select is((select reads from tell_agent((select id from work_submit('analyze', 'One more')), pg_temp.session()::text, 'Five')), 'its session is paused: it reads this if that goes on', 'of one that is not alive who tells hears so');
+select is((select reads from tell_agent((select id from work_submit('analyze', 'One more')), pg_temp.session()::text, 'Five')), 'its session is paused: it reads this if the session continues', 'of one that is not alive who tells hears so');
 select throws_ok($$ select tell_agent((select id from work_submit('analyze', 'One more')), 'journal', 'Six') $$, 'WL001', null, 'nor is it found by its name');
 select throws_ok($$ select inbox_take(gen_random_uuid()) $$, 'WL001', null, 'who is not there takes nothing');
 select from work_complete(pg_temp.session(), 'Mended');

@@ -27,7 +27,7 @@ select submit('A parent of many');
 select count((work_submit('analyze', format('Child %s%s', n, repeat(' word', 40)), p_parent_id => item())).id) from generate_series(1, 300) n;
 select drive();
 select cmp_ok(length(pg_temp.first()), '<', 30000, 'children that were delegated before take little');
-select matches(pg_temp.first(), E'Child work that was delegated before:\n\\(\\d+ before\\)\n', 'those that are left out are counted');
+select matches(pg_temp.first(), E'Child work delegated earlier:\n\\(\\d+ before\\)\n', 'those that are left out are counted');
 select matches(pg_temp.first(), 'Child 300 word', 'the newest stands there');
 
 select * from finish();

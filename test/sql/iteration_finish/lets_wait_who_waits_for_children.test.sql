@@ -15,7 +15,7 @@ create function pg_temp.told() returns text[] language sql as $$
 
 select is(pg_temp.times(7, 'check_child_work'), array_fill('continued'::text, array[7]), 'who looks at children that run goes on');
 select is(pg_temp.told(), array['-', '-', '-', '3', '4', '5', '6'], 'who looks at children is told, though each look has other markers');
-select ok((select bool_and(content -> 0 ->> 'text' like '%To wait for children call await_child_work%') from messages where metadata ->> 'kind' = 'stall'), 'who looks at children is told what to do instead');
+select ok((select bool_and(content -> 0 ->> 'text' like '%To wait for children, call await_child_work%') from messages where metadata ->> 'kind' = 'stall'), 'who looks at children is told what to do instead');
 select is(pg_temp.times(6, 'await_child_work', '{"timeout_seconds": 0}'), array_fill('continued'::text, array[6]), 'who waits again and again goes on');
 select is((pg_temp.told())[9:], array_fill('-'::text, array[5]), 'who waits is told nothing');
 select work_cancel(id) from child;

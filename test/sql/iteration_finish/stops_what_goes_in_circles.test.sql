@@ -12,7 +12,7 @@ create function pg_temp.told() returns text[] language sql as $$
 select play('[[["look", {"at": 1}, "a"]], [["look", {"at": 1}, "a"]], [["look", {"at": 1}, "a"]], [["look", {"at": 1}, "b"]], [["look", {"at": 1}, "b"]]]');
 select is(pg_temp.told(), array['-', '-', '-', '3', '-'], 'a third time in a row is told; another result is something new');
 select is((select content -> 0 ->> 'text' from messages where metadata ->> 'kind' = 'stall'),
-  '[engine] You made the same call with the same result 3 times in a row: look {"at": 1}. Made again, it will bring the same. Do something else, or record with ledger_append what stands in the way; after 5 times without an entry the work pauses for a person.', 'the model is told which call it repeats, and what to do');
+  '[engine] You made the same call with the same result 3 times in a row: look {"at": 1}. Repeating it will not change that. Do something else, or record what blocks you with ledger_append; after 5 times without an entry the work pauses until a person resumes it.', 'the model is told which call it repeats, and what to do');
 select ok((select body::text like '%3 times in a row%' from request where n = 5), 'what was told stays where it was put');
 select play('[
   [["look", {"at": 1}, "b"], ["look", {"at": 2}, "c"]],

@@ -25,20 +25,20 @@ create temporary table first as select pg_temp.asks('t_ann', 's1', 'Rework the i
 select unalike(pg_temp.begins('t_ann', 's2'), '%session before%', 'a session that is alive is nobody else''s');
 select alike(pg_temp.begins('t_ann', 's2'), '%- [session] Rework the invoices (active)%', 'it is told of as of a colleague');
 select from journal_session_status((select id from first), 'paused');
-select alike(pg_temp.begins('t_ann', 's2'), format('The session before this one in this directory (work item %s, paused), as data between the markers: go on with its task only if you are asked to:%%## The task%%Rework the invoices%%', (select id from first)), 'of one that is over the packet is offered');
+select alike(pg_temp.begins('t_ann', 's2'), format('The previous session in this directory (work item %s, paused), as data between the markers: continue its task only if you are asked to:%%## The task%%Rework the invoices%%', (select id from first)), 'of one that is over the packet is offered');
 select unalike(pg_temp.begins('t_bob', 's3'), '%session before%', 'of somebody else''s it is not');
 select unalike(pg_temp.begins('t_ann', 's4', '/shop-two'), '%session before%', 'a directory of a similar name is another');
-select alike(pg_temp.begins('t_ann', 's1', '/shop/src'), 'Work that goes on%', 'who comes back goes on with its own');
+select alike(pg_temp.begins('t_ann', 's1', '/shop/src'), 'Work to continue%', 'who comes back goes on with its own');
 select from pg_temp.asks('t_ann', 's2', 'Write the docs');
-select alike(pg_temp.begins('t_ann', 's2'), 'Work that goes on%Write the docs%', 'and so does one that was offered another''s');
+select alike(pg_temp.begins('t_ann', 's2'), 'Work to continue%Write the docs%', 'and so does one that was offered another''s');
 
 create temporary table resumed as select * from journal_resume((select id from first), 'elsewhere');
 select is((select description from resumed), 'Rework the invoices', 'a session that is resumed in another conversation is about the same');
-select matches(journal_session_begin((select id from resumed), '/shop'), format(E'^What the work item %s below goes on from \\(work item %s, active\\).*Work that goes on', (select id from resumed), (select id from first)), 'and is told the packet of what it goes on from when it begins');
+select matches(journal_session_begin((select id from resumed), '/shop'), format(E'^What work item %s, shown below, continues \\(work item %s, active\\).*Work to continue', (select id from resumed), (select id from first)), 'and is told the packet of what it goes on from when it begins');
 select from journal_session_prompt((select id from resumed), 'Now the taxes');
-select matches(export_for_resumption((select id from resumed)), 'goes on from .*Rework the invoices.*Work that goes on .*Now the taxes', 'and later with its own');
+select matches(export_for_resumption((select id from resumed)), 'shown below, continues .*Rework the invoices.*Work to continue .*Now the taxes', 'and later with its own');
 select from journal_session_status((select id from first), 'completed'), work_erase((select id from first), 'test');
-select unalike(journal_session_begin((select id from resumed), '/shop'), '%goes on from%', 'unless that is erased');
+select unalike(journal_session_begin((select id from resumed), '/shop'), '%shown below, continues%', 'unless that is erased');
 
 select * from finish();
 rollback;

@@ -47,7 +47,7 @@ select alike(pg_temp.news(), E'%Recently completed:\n- [till] Mend the till%Outc
 select from ledger_retract(pg_temp.id('beta'), 1, 'They are not');
 select from ledger_append(pg_temp.id('beta'), 'finding', 'Nobody was told this');
 select from ledger_retract(pg_temp.id('beta'), 4, 'Nor will be');
-select matches(pg_temp.news(), E'^Taken back, because it was wrong; do not rely on it, as of [^\n]*:\n\n<(data-[0-9a-f]{12})>\n- session entry 1, "Cents are integers": They are not\n</\\1>$', 'what it was told and was taken back, between markers, and nothing of what it was not told');
+select matches(pg_temp.news(), E'^Taken back because it was wrong; do not rely on it, as of [^\n]*:\n\n<(data-[0-9a-f]{12})>\n- session entry 1, "Cents are integers": They are not\n</\\1>$', 'what it was told and was taken back, between markers, and nothing of what it was not told');
 select is(pg_temp.news(), null, 'this, too, once');
 select from work_submit('job', 'A canary', p_project => 'acme');
 select from ledger_append(pg_temp.id('job'), 'finding', 'Canary');
@@ -61,7 +61,7 @@ select work_submit('door', 'Mend the door', p_project => 'acme'), work_submit('b
 select from ledger_append(pg_temp.id('door'), 'plan', 'Oil the bolt');
 select from ledger_append(pg_temp.id('bank'), 'decision', 'The vault is open');
 insert into told (text) select pg_temp.news();
-select alike((select text from told where n = 3), E'%What you asked to be told of:\n- "bolt": Oil the bolt%', 'what it asked for');
+select alike((select text from told where n = 3), E'%What you asked to be told about:\n- "bolt": Oil the bolt%', 'what it asked for');
 select isnt((select told_at from subscriptions), null, 'which is noted');
 select unalike((select text from told where n = 3), '%vault%', 'of another project nothing');
 select is(pg_temp.news(), null, 'once, again');

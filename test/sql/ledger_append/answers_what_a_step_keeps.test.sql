@@ -14,14 +14,14 @@ create function pg_temp.step(p_more jsonb default '{}') returns jsonb language s
   select jsonb_build_array(jsonb_build_array('ledger_append', '{"entry_type": "step", "content": "Done"}' || p_more))
 $$;
 create function pg_temp.kept() returns boolean language sql as $$
-  select body::text like '%Kept from closed blocks because you named it%' from request order by n desc limit 1
+  select body::text like '%Kept from closed blocks because you listed it in keep%' from request order by n desc limit 1
 $$;
 
 select submit('Fix it');
 select play(jsonb_build_array(pg_temp.edit('src/parse.ts'), pg_temp.edit('src/parse.ts'), pg_temp.step()));
-select is(pg_temp.answer(), 'Recorded as [1]. When this block closes, src/parse.ts (edited twice) leaves your context; name it in keep to hold it.', 'what leaves is said');
+select is(pg_temp.answer(), 'Recorded as [1]. When this block closes, src/parse.ts (edited twice) leaves your context; list it in keep to retain it.', 'what leaves is said');
 select play(jsonb_build_array(pg_temp.edit('src/a.ts'), pg_temp.edit('src/b.ts'), pg_temp.step()));
-select is(pg_temp.answer(), 'Recorded as [2]. When this block closes, src/a.ts (edited), src/b.ts (edited) leave your context; name them in keep to hold them.', 'only of its own block');
+select is(pg_temp.answer(), 'Recorded as [2]. When this block closes, src/a.ts (edited), src/b.ts (edited) leave your context; list them in keep to retain them.', 'only of its own block');
 select play(jsonb_build_array(pg_temp.step()));
 select is(pg_temp.answer(), 'Recorded as [3].', 'a block without edits loses none');
 select play(jsonb_build_array(pg_temp.edit('src/a.ts'), pg_temp.step('{"keep": ["a.ts", "./src/b.ts", "src/nowhere.ts"]}')));
@@ -30,7 +30,7 @@ select play(jsonb_build_array(pg_temp.edit('src/a.ts'), pg_temp.step(), pg_temp.
 select is(pg_temp.answer(), 'Recorded as [5].', 'the list before holds for one more step');
 select ok(pg_temp.kept(), 'which keeps what it names');
 select play(jsonb_build_array(pg_temp.step(), pg_temp.edit('src/c.ts')));
-select is(pg_temp.answer(), 'Recorded as [6]. When this block closes, src/c.ts (edited) leaves your context; name it in keep to hold it.', 'and not for two');
+select is(pg_temp.answer(), 'Recorded as [6]. When this block closes, src/c.ts (edited) leaves your context; list it in keep to retain it.', 'and not for two');
 select ok(not pg_temp.kept(), 'which keeps nothing any more');
 select play(jsonb_build_array(pg_temp.step('{"keep": ["src/x.ts", "https://example.com/y", "0123456789abcdef"]}')));
 select is(pg_temp.answer(), 'Recorded as [7]. keep: src/x.ts, https://example.com/y, 0123456789abcdef were never read.', 'nor is there such a handle');

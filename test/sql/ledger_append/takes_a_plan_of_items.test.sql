@@ -35,11 +35,11 @@ select is((select count(*) from work_ledger where work_item_id = item()), 1::big
 
 select is(pg_temp.tell('{"entry_type": "step", "content": "Read", "done": [2], "doing": null}'), 'Recorded as [2].', 'a step says what is done');
 select is(pg_temp.tell('{"entry_type": "plan", "content": "Shorter", "items": [{"text": "make the copy"}]}'),
-  'Recorded as [3]. Not in this plan any more, and not done: 3 "Prove it on the copy". Name it as dropped, or add it.', 'a plan that forgets');
+  'Recorded as [3]. No longer in this plan, and not done: 3 "Prove it on the copy". List it as dropped, or add it.', 'a plan that forgets');
 select is(pg_temp.tell('{"entry_type": "plan", "content": "x", "items": [{"text": "Make the copy", "state": "dropped"}, {"text": "Begin again"}, {"text": "End"}]}'),
   'Recorded as [4].', 'a plan that names what it drops');
 select is(pg_temp.tell('{"entry_type": "plan", "content": "1. Something else"}'),
-  'Recorded as [5]. Not in this plan any more, and not done: 2 "Begin again", 3 "End". Name them as dropped, or add them.', 'in its own words');
+  'Recorded as [5]. No longer in this plan, and not done: 2 "Begin again", 3 "End". List them as dropped, or add them.', 'in its own words');
 select is((select array_agg(split_part(content, E'\n', 2)) from ledger_append_batch(item(),
     '[{"entry_type": "plan", "items": [{"text": "Something else"}]}, {"entry_type": "step", "content": "Did", "done": [1]}]')), '{"",Plan: 1 done}',
   'a batch takes both, one after the other');

@@ -19,7 +19,7 @@ select unalike(pg_temp.newest(), '%Taken back%', 'who came later was never told'
 
 select work_test.take((select id from told));
 select drive();
-select alike(pg_temp.newest(), '%Taken back, because it was wrong%entry 1, \\"The moon is cheese\\": It is rock%', 'who was told is told with the next request');
+select alike(pg_temp.newest(), '%Taken back because it was wrong%entry 1, \\"The moon is cheese\\": It is rock%', 'who was told is told with the next request');
 select is((select source::text || ' ' || (metadata ->> 'kind') from messages where turn_id = turn() and sequence = 790), 'engine retraction', 'by the engine');
 -- A request that is given up has told nothing.
 select iteration_fail(item(), lease(), '{"class": "server_error", "message": "x", "retry_after_seconds": 0}');

@@ -26,8 +26,8 @@ select is(pg_temp.after($$ update memory_versions set erased_hash = _memory_word
   'note /memories/a.md of shop: version 3 says that it was erased, but has words', 'words that claim to be erased');
 select is(pg_temp.after($$ update memory_versions set salt = null where version = 3 $$), 'note /memories/a.md of shop: version 3 is not as it was written', 'a salt that is gone');
 select is(pg_temp.after($$ update memory_versions set erased_hash = _memory_words(memory_versions), content = '[erased]', why = null where version = 2 $$),
-  'note /memories/a.md of shop: version 2 was erased, but what its words can be guessed by was not', 'a salt that is there');
-select is(pg_temp.after($$ update memory_files set is_deleted = true $$), 'note /memories/a.md of shop: is deleted or not, otherwise than its newest version says', 'a file that is hidden');
+  'note /memories/a.md of shop: version 2 was erased, but the salt that its words can be guessed with was not', 'a salt that is there');
+select is(pg_temp.after($$ update memory_files set is_deleted = true $$), 'note /memories/a.md of shop: is deleted while its newest version is not, or the reverse', 'a file that is hidden');
 
 select * from finish();
 rollback;

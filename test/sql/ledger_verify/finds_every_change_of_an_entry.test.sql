@@ -18,13 +18,13 @@ select is(found('work_ledger', $$ update work_ledger set created_at = created_at
 select is(found('work_ledger', $$ delete from work_ledger where work_item_id = item() and seq between 2 and 3 $$),
   'entry 2 to 3 missing', 'entries taken out of the middle');
 select is(found('work_ledger', $$ delete from work_ledger where work_item_id = item() and seq = 2; update work_ledger set seq = seq - 1 where work_item_id = item() and seq > 2 $$),
-  'entry 2 is not as it was written; entry 3 is not as it was written; entry 4 missing, and those behind it: the ledger had 4 entries',
+  'entry 2 is not as it was written; entry 3 is not as it was written; entry 4 missing, and all entries after it: the ledger had 4 entries',
   'entries taken out, and the others renumbered');
 select is(found('work_ledger', $$ update work_ledger set seq = case seq when 2 then 300 else 200 end where work_item_id = item() and seq in (2, 3);
     update work_ledger set seq = seq / 100 where work_item_id = item() and seq > 100 $$),
   'entry 2 is not as it was written; entry 3 is not as it was written; entry 4 is not as it was written', 'entries in another order');
 select is(found('work_ledger', $$ delete from work_ledger where work_item_id = item() and seq = 4 $$),
-  'entry 4 missing, and those behind it: the ledger had 4 entries', 'a tail that was cut, with the counter as it was');
+  'entry 4 missing, and all entries after it: the ledger had 4 entries', 'a tail that was cut, with the counter as it was');
 select is(found('work_ledger', $$ update work_ledger set seq = seq + 1 where work_item_id = item() and seq = 4;
     insert into work_ledger (work_item_id, seq, entry_type, content) values (item(), 4, 'finding', 'Forged') $$),
   'entry 4 is not as it was written; entry 5 is not as it was written', 'an entry put in');

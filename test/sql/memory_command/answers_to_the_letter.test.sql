@@ -61,7 +61,7 @@ select is(pg_temp.raises('{"command": "rename", "old_path": "/memories", "new_pa
 select is(pg_temp.mem('{"command": "delete", "path": "/memories/z"}'), 'Successfully deleted /memories/z', 'delete of a folder');
 select is(pg_temp.raises('{"command": "delete", "path": "/memories/z"}'), 'WL001 The path /memories/z does not exist', 'of nothing');
 select is(pg_temp.raises('{"command": "delete", "path": "/memories"}'), 'WL002 Cannot delete the /memories directory itself', 'of the folder of all');
-select alike(pg_temp.raises('{"command": "undo", "path": "/memories"}'), 'WL002 "undo" is not a command of the memory', 'another command');
+select alike(pg_temp.raises('{"command": "undo", "path": "/memories"}'), 'WL002 "undo" is not a memory command', 'another command');
 select is(pg_temp.raises('{"command": "create", "path": "/memories/n.md", "file_text": 5}'), 'WL002 Parameter `file_text` is required for command: create', 'a command without what it needs');
 
 select * from finish();

@@ -17,7 +17,7 @@ select is((select count(*) from memory_versions where erased_hash is not null an
 select is((select count(*) from memory_versions where salt is not null), 1::bigint, 'but for what stays');
 select is((select count(*) from memory_views), 0::bigint, 'what it was shown goes, too');
 select is_empty($$ select * from ledger_verify() $$, 'the chain holds without them');
-select throws_ok($$ select memory_rollback('/memories/a.md', 1, 'shop') $$, 'WL002', 'Version 1 of /memories/a.md has no words: they were erased', 'nothing brings them back');
+select throws_ok($$ select memory_rollback('/memories/a.md', 1, 'shop') $$, 'WL002', 'Version 1 of /memories/a.md has no text: it was erased', 'nothing brings them back');
 select memory_write('/memories/a.md', 'third words', 'shop', 2);
 select is((work_retention_run() ->> 'rows')::integer, 1, 'when another version follows');
 select is((select content from v_memory_versions where path = '/memories/a.md' and version = 2), '[erased]', 'what it wrote goes, too');
@@ -39,7 +39,7 @@ select is((select count(*) from memory_versions where why like '%secret%'), 0::b
 select is_empty($$ select * from ledger_verify() $$, 'the chain holds');
 select is((select count(*) from erasing), 0::bigint, 'nothing else can be erased with it');
 select memory_write('/memories/b.md', 'moved words', 'shop'), memory_command('{"command": "rename", "old_path": "/memories/b.md", "new_path": "/memories/c.md"}', 'shop');
-select throws_ok($$ select memory_erase('/memories/b.md', 'because', 'shop') $$, 'WL008', 'What /memories/b.md said is /memories/c.md today', 'where it went is said');
+select throws_ok($$ select memory_erase('/memories/b.md', 'because', 'shop') $$, 'WL008', '/memories/b.md is now /memories/c.md', 'where it went is said');
 select is((select content from v_memory_files), 'moved words', 'and nothing goes');
 select is(memory_erase('/memories/c.md', 'because', 'shop'), 2::bigint, 'there it is erased, with what it said earlier');
 

@@ -12,7 +12,7 @@ select throws_ok($$ select memory_rollback('/memories/a.md', 9) $$, 'WL002', 'Fi
 select throws_ok($$ select memory_rollback('/memories/a.md', null) $$, 'WL002', null, 'to one');
 select throws_ok($$ select memory_rollback('/memories/b.md', 1) $$, 'WL001', null, 'of a note that is there');
 select memory_command('{"command": "delete", "path": "/memories/a.md"}');
-select throws_ok($$ select memory_rollback('/memories/a.md', 6) $$, 'WL002', 'Version 6 of /memories/a.md has no words: they were deleted; memory_command() deletes', 'to one with words');
+select throws_ok($$ select memory_rollback('/memories/a.md', 6) $$, 'WL002', 'Version 6 of /memories/a.md has no text: it was deleted, and memory_command() deletes notes', 'to one with words');
 select is(memory_rollback('/memories/a.md', 5), 7, 'or was');
 select is((select content from v_memory_files), 'three', 'it is there again');
 select memory_command('{"command": "delete", "path": "/memories/a.md"}'), memory_command('{"command": "create", "path": "/memories/a.md/x", "file_text": "x"}');

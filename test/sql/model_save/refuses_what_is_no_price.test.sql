@@ -2,7 +2,7 @@
 begin;
 select plan(5);
 
-select throws_ok($$ select model_price_save('m', 'Infinity', 15) $$, 'WL002', 'a model needs a price for a million input tokens and one for a million output tokens, none negative or infinite', 'an infinite one is refused');
+select throws_ok($$ select model_price_save('m', 'Infinity', 15) $$, 'WL002', 'a model needs a price per million input tokens and one per million output tokens, none of them negative or infinite', 'an infinite one is refused');
 select throws_ok($$ select model_price_save('m', 3, 15, p_cache_write => 'Infinity') $$, 'WL002', null, 'of the cache, too');
 select throws_ok($$ select model_price_save('m', 'NaN', 15) $$, 'WL002', null, 'and what is no number');
 select throws_ok($$ select model_price_save('m', 3, -1) $$, 'WL002', null, 'and a negative one');

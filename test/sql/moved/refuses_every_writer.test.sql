@@ -29,7 +29,7 @@ end $$;
 
 select is_empty($$ select * from _moved() $$, 'a ledger is written');
 select pg_temp.fence('to');
-select throws_ok($$ select ledger_append(item(), 'note', 'Late') $$, 'WL011', 'this ledger is moved to db2.example:5432/app: nothing more is written here', 'until it was moved');
+select throws_ok($$ select ledger_append(item(), 'note', 'Late') $$, 'WL011', 'this ledger has moved to db2.example:5432/app: nothing more can be written here', 'until it was moved');
 select is_empty($$ select pg_temp.writable() $$, 'no table can be written');
 set local session_replication_role = replica;
 select is_empty($$ select pg_temp.writable() $$, 'not by who says to be a replica, either');
@@ -37,11 +37,11 @@ reset session_replication_role;
 select results_eq($$ select * from _moved() $$, $$ values ('to', 'work_ledger_move_1', 'db2.example:5432/app') $$, 'it says where it is');
 select is((select description from work_items where id = item()), 'Move it', 'it can be read');
 select is_empty($$ select * from ledger_verify() $$, 'and its triggers are no change of its code');
-select is((select says from work_ledger_doctor() where code = 'move'), 'this ledger is moved to db2.example:5432/app: nothing more is written here', 'the doctor says it');
+select is((select says from work_ledger_doctor() where code = 'move'), 'this ledger has moved to db2.example:5432/app: nothing more can be written here', 'the doctor says it');
 
 select pg_temp.fence('from');
 select throws_ok($$ select ledger_append(item(), 'note', 'Early') $$, 'WL011',
-  'this ledger is being moved here from db2.example:5432/app: nothing is written here before all of it has come', 'the other side, until all has come');
+  'this ledger is being moved here from db2.example:5432/app: nothing can be written here until the move is complete', 'the other side, until all has come');
 set local session_replication_role = replica;
 select is_empty($$ select pg_temp.writable() $$, 'where a setting makes nobody a replica');
 reset session_replication_role;

@@ -21,7 +21,7 @@ select work_complete(id, 'All is well') from done;
 select iteration_finish(item(), lease());
 delete from subscriptions;
 select drive(), answer(format('[["notify_me", {"work_item_id": "%s"}]]', upper((select id from done)::text))::jsonb), run();
-select ok((select result #>> '{}' like 'It is over already. %All is well%' from tool_calls where turn_id = turn()), 'work that is over is told of at once');
+select ok((select result #>> '{}' like 'It has already ended. %All is well%' from tool_calls where turn_id = turn()), 'work that is over is told of at once');
 select notify_me(item(), 'text', 'flaky', p_lease => lease()), work_complete(item(), 'Done', p_lease => lease());
 select work_erase(item());
 select is((select count(*) from subscriptions), 0::bigint, 'they are erased with the item');

@@ -12,7 +12,7 @@ declare
   v_says text;
 begin
   perform later(p_after), drive();
-  select substring(m.content -> 0 ->> 'text' from 'What you asked to be told of:\n(.*?)\n(?:\n|<|$)') into v_says from messages m where m.turn_id = turn() and m.metadata ->> 'kind' = 'digest';
+  select substring(m.content -> 0 ->> 'text' from 'What you asked to be told about:\n(.*?)\n(?:\n|<|$)') into v_says from messages m where m.turn_id = turn() and m.metadata ->> 'kind' = 'digest';
   perform answer('[["look"]]'), run(), iteration_finish(item(), lease());
   return v_says;
 end
@@ -28,7 +28,7 @@ select submit('Wait for news'), pg_temp.news();
 select is(pg_temp.news(), null, 'who asked for nothing is told of nothing');
 select drive(), answer(format('[["notify_me", {"path": "./src/a.ts", "always": true}], ["notify_me", {"text": "FLAKY"}], ["notify_me", {"work_item_id": "%s"}]]', pg_temp.other())::jsonb), run();
 select is((select array_agg(result #>> '{}' order by ordinal) from tool_calls where turn_id = turn()),
-  '{"You will be told each time, with the news.","You will be told once, with the news.","You will be told once, with the news."}', 'it is told how often');
+  '{"You will be told every time, with the news.","You will be told once, with the news.","You will be told once, with the news."}', 'it is told how often');
 select iteration_finish(item(), lease());
 select is(pg_temp.news(), null, 'nothing has happened yet');
 select pg_temp.writes('src/b.ts');
@@ -47,7 +47,7 @@ select pg_temp.finds(item(), 'My own test is flaky'), pg_temp.finds(pg_temp.othe
 select is(pg_temp.news(), null, 'neither one''s own words nor others');
 select pg_temp.finds(pg_temp.other(), 'Test 3 is flaky since Monday');
 select later('1 minute'), drive();
-select ok(told((select max(n)::integer from work_test.request where item = item())) like '%What you asked to be told of:%"FLAKY": Test 3 is flaky since Monday%', 'a text is found in any case');
+select ok(told((select max(n)::integer from work_test.request where item = item())) like '%What you asked to be told about:%"FLAKY": Test 3 is flaky since Monday%', 'a text is found in any case');
 select work_message(item(), 'Wait', true);
 select matches(pg_temp.news(), '"FLAKY": Test 3 is flaky since Monday', 'a request that was given up told nothing');
 select is((select count(*) from messages m, regexp_matches(m.content::text, 'Test 3 is flaky', 'g') where m.turn_id = turn() and m.metadata ->> 'kind' = 'digest'), 1::bigint,

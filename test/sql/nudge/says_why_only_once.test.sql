@@ -10,7 +10,7 @@ create temporary table reminder as
 
 select is((select count(*) from reminder), 4::bigint, 'two reminders come before each of the two drafts');
 select is((select count(*) from reminder where says like '%Your ledger persists across context compactions%'), 1::bigint, 'only the first says why');
-select is((select array_agg(n order by n) from reminder where says like '%the engine drafts a step%'), array[2, 4]::bigint[], 'the last before a draft says so');
+select is((select array_agg(n order by n) from reminder where says like '%the engine will draft a step%'), array[2, 4]::bigint[], 'the last before a draft says so');
 select is((select count(distinct says) from reminder), 3::bigint, 'the third has words of its own');
 
 select * from finish();

@@ -14,7 +14,7 @@ select is((select state from item) <> 'completed', true, 'nor is an end without 
 select play('[[["work_complete", {"summary": "Done", "result": {"cause": "no index", "rows": 5}}]]]');
 select alike((select body::text from request where n = 2), '%result.cause must be string, not number%', 'the model hears what is wrong');
 select alike((select body::text from request where n = 2), '%result needs%rows%', 'all of it');
-select alike((select body::text from request where n = 3), '%this work ends with work_complete and a result%', 'and that an end needs a result');
+select alike((select body::text from request where n = 3), '%this work must end with work_complete and a result%', 'and that an end needs a result');
 select is((select state from item), 'completed', 'one that fits ends the work');
 select is((select outcome_data -> 'result' from item), '{"cause": "no index", "rows": 5}', 'it is the outcome');
 

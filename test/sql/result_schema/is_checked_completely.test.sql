@@ -7,8 +7,8 @@ create function pg_temp.refused(p_schema jsonb) returns text language sql as $$ 
 
 select is(pg_temp.refused('{"type": "object", "title": "T", "properties": {"a": {"type": ["string", "null"], "minLength": 1, "pattern": "^a"}}, "required": ["a"],
   "additionalProperties": false, "anyOf": [{"const": 1}, {}]}'), null, 'what is checked passes');
-select is(pg_temp.refused('{"properties": {"a": {"format": "date"}}}'), 'result_schema.properties.a has keyword "format", which is not checked here', 'what is not is refused, at its place');
-select is(pg_temp.refused('{"items": {"$ref": "#"}}'), 'result_schema.items has keyword "$ref", which is not checked here', 'references too');
+select is(pg_temp.refused('{"properties": {"a": {"format": "date"}}}'), 'result_schema.properties.a has keyword "format", which is not supported', 'what is not is refused, at its place');
+select is(pg_temp.refused('{"items": {"$ref": "#"}}'), 'result_schema.items has keyword "$ref", which is not supported', 'references too');
 select is(pg_temp.refused('[]'), 'result_schema must be a JSON Schema, which is an object', 'a list is none');
 select is(pg_temp.refused('{"type": "text"}') is not null, true, 'an unknown type');
 select is(pg_temp.refused('{"type": []}') is not null, true, 'no type');
@@ -38,9 +38,9 @@ select is(pg_temp.wrong('{"maximum": 9007199254740992}', '9007199254740993'), 'r
 select is(pg_temp.wrong('{"items": {"type": "string"}, "minItems": 3}', '["a", 1]'), 'result must have at least 3 items, not 2 | result[1] must be string, not number', 'items');
 select is(pg_temp.wrong('{"additionalProperties": {"type": "number"}}', '{"x": "y"}'), 'result.x must be number, not string', 'other keys have a schema');
 select is(pg_temp.wrong('{"anyOf": [{"type": "string"}, {"minimum": 3}]}', '1'),
-  'result fits none of anyOf: (1) result must be string, not number; (2) result must be at least 3', 'anyOf says what each wants');
+  'result fits none of the schemas in anyOf: (1) result must be string, not number; (2) result must be at least 3', 'anyOf says what each wants');
 select is(pg_temp.wrong('{"anyOf": [{"type": "string"}, {"minimum": 3}]}', '5'), null, 'one is enough');
-select is(pg_temp.wrong('{"oneOf": [{"minimum": 1}, {"minimum": 2}]}', '3'), 'result must fit one of oneOf, and fits 2', 'oneOf wants exactly one');
+select is(pg_temp.wrong('{"oneOf": [{"minimum": 1}, {"minimum": 2}]}', '3'), 'result must fit exactly one of the schemas in oneOf, but fits 2', 'oneOf wants exactly one');
 select throws_ok($$ select work_submit('analyze', 'x', p_result_schema => '{"format": "date"}') $$, 'WL002', null, 'an item with such a schema is refused');
 select throws_ok($$ select faculty_save('{"name": "f", "result_schema": {"properties": {"a": {"format": "date"}}}}') $$, 'WL002', null, 'and so is a faculty');
 

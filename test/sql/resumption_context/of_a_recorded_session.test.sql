@@ -17,14 +17,14 @@ select is((select p ->> 'workSummary' from p), E'- Find the slow query\n- Its ow
 select is((select p -> 'filesModified' from p), '["a.sql"]', 'the packet has the files that were changed');
 select is((select p -> 'pendingActions' from p), '["Add an index"]', 'the packet has what the todo list still wants');
 select is((select p -> 'errorHistory' from p), '["Bash npm test: 3 tests fail"]', 'the packet has what failed');
-select is((select p -> 'suggestedNextSteps' from p), '["Go on with: Add an index"]', 'the packet says what comes next');
-select is((select resumption_context(id, 500) -> 'suggestedNextSteps' from work_items where external_id = 'import:codex:t'), '["Look how far it came, and go on."]', 'a session that has begun is never to begin');
+select is((select p -> 'suggestedNextSteps' from p), '["Continue with: Add an index"]', 'the packet says what comes next');
+select is((select resumption_context(id, 500) -> 'suggestedNextSteps' from work_items where external_id = 'import:codex:t'), '["Check how far it got, and continue."]', 'a session that has begun is never to begin');
 select from session_import('{"format": "codex", "sessionId": "u", "prompt": "Look", "exchanges": [
   {"text": "I have decided to keep the table. Decisions are hard.\n\n**Decision:** one index, on (month)\n- We chose btree. It was decided by others.", "calls": [{"id": "a", "name": "exec_command", "input": {"cmd": "apply_patch <<''EOF''\n*** Begin Patch\n*** Update File: src/a.sql\n@@\n-x\n+y\n*** End Patch\nEOF"}, "result": "ok"}]},
   {"text": "All done: the import is fast.", "calls": []}]}');
 create temporary table u as select resumption_context(id, 2000) as p from work_items where external_id = 'import:codex:u';
 select is((select p -> 'keyDecisions' from u), '["We chose btree", "Decision: one index, on (month)", "I have decided to keep the table"]', 'its decisions are those that its words name');
-select is((select jsonb_build_array(p -> 'suggestedNextSteps', p -> 'filesModified') from u), '[["Go on from its last answer: All done: the import is fast."], ["src/a.sql"]]',
+select is((select jsonb_build_array(p -> 'suggestedNextSteps', p -> 'filesModified') from u), '[["Continue from its last answer: All done: the import is fast."], ["src/a.sql"]]',
   'without a todo list its last answer says where it stands; files patched through a shell are files');
 select submit('Fix it');
 select is((select resumption_context(id) -> 'suggestedNextSteps' from item), '["Begin."]', 'work that has not begun is to begin');

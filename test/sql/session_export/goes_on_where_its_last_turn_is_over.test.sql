@@ -9,7 +9,7 @@ select drive();
 select is((select count(*) from session_export(item()::text, 'claude-code') where record::text like '%saw a%'), 1::bigint, 'while a request is open, what was over before it is carried');
 select answer('[{"type": "text", "text": "Half done"}, {"type": "tool_use", "id": "open", "name": "look", "input": {}}]');
 select is((select count(*) from session_export(item()::text, 'claude-code') where record::text like '%Half done%'), 0::bigint, 'a turn whose call is open is not');
-select is((select count(*) from session_export(item()::text, 'claude-code') where left_out = 'a turn that is not over, with what it was told'), 1::bigint, 'which is said');
+select is((select count(*) from session_export(item()::text, 'claude-code') where left_out = 'a turn that has not ended, with what it was told'), 1::bigint, 'which is said');
 select from work_message(item(), 'Hurry');
 select is((select count(*) from session_export(item()::text, 'claude-code') where left_out = 'a message that waits for its next request'), 1::bigint, 'so is a message that nobody was told yet');
 select is((select record ->> 'turn_id' from session_export(item()::text, 'work-ledger') where n = 1), (select turn_id::text from request where n = 1), 'a fork begins there, too');

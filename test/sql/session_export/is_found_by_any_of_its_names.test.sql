@@ -27,7 +27,7 @@ select throws_ok($$ select session_export(item()::text, 'codex', 'here') $$, 'WL
 
 -- Without turns there is the packet.
 select submit('Round the sums');
-select alike((select record #>> '{message,content}' from session_export(item()::text, 'claude-code') where n = 1), '%Work that goes on (work item %Round the sums%', 'work without turns goes on with its packet');
+select alike((select record #>> '{message,content}' from session_export(item()::text, 'claude-code') where n = 1), '%Work to continue (work item %Round the sums%', 'work without turns goes on with its packet');
 select is((select record -> 'turn_id' from session_export(item()::text, 'work-ledger') where n = 1)::text, 'null', 'and has no turn to fork');
 
 select from work_cancel(item());

@@ -21,8 +21,8 @@ select alike((select content #>> '{}' from line where content #>> '{}' like '%up
 select is((select record ->> 'isMeta' from line where content #>> '{}' like '%update_plan%'), 'true', 'and no person said it');
 select alike((select content #>> '{}' from line where content #>> '{}' like '%apply_patch%'), '%the error that it ended with%The record has no result for this call%', 'so is one that failed');
 select results_eq('select left_out, count(*) from line where left_out is not null group by 1 order by 1', $$ values
-  ('calls of apply_patch, a tool that the other program does not have: they are told as text', 1::bigint),
-  ('calls of update_plan, a tool that the other program does not have: they are told as text', 1),
+  ('calls of apply_patch, a tool that the other program does not have: they are written as text', 1::bigint),
+  ('calls of update_plan, a tool that the other program does not have: they are written as text', 1),
   ('the input "yield_time_ms" of calls of exec_command', 1) $$, 'what could not be carried is said');
 
 -- Its own program gets its own calls back.

@@ -34,7 +34,7 @@ exception when others then
   get stacked diagnostics v_hint = pg_exception_hint;
   return v_hint;
 end $$;
-select matches(pg_temp.hint('alone', 'coder'), format(E'^Who there is, as data between the markers:\n\n<(data-[0-9a-f]{12})>\n- Coder/code %s \\(running\\): \\w+\n- Coder/code %s \\(running\\): \\w+\n</\\1>$',
+select matches(pg_temp.hint('alone', 'coder'), format(E'^The agents there are, as data between the markers:\n\n<(data-[0-9a-f]{12})>\n- Coder/code %s \\(running\\): \\w+\n- Coder/code %s \\(running\\): \\w+\n</\\1>$',
   '[0-9a-f]{6}', '[0-9a-f]{6}'), 'with each one''s id and state');
 -- As answers, messages and entries show them; later, since ten messages a minute are enough.
 select later('2 minutes');
@@ -68,7 +68,7 @@ select matches(pg_temp.hint('b', 'session'), 'session [0-9a-f]{6} \(', 'which th
 select is(pg_temp.told('session', pg_temp.shown('session 2')), 'session 2', 'a session finds another');
 select later('2 minutes');
 
-select throws_ok($$ select tell_agent(pg_temp.id('b'), 'nobody', 'x') $$, 'WL001', 'no agent at work near you is called "nobody"', 'an unknown name is refused');
+select throws_ok($$ select tell_agent(pg_temp.id('b'), 'nobody', 'x') $$, 'WL001', 'no agent working near you is called "nobody"', 'an unknown name is refused');
 select alike(pg_temp.hint('b', 'nobody'), '%): C - forged%', 'and lists who there is, a line each');
 select is(pg_temp.told('b', 'parent'), 'lead', 'the parent needs no name');
 select throws_ok($$ select tell_agent(pg_temp.id('lead'), 'parent', 'x') $$, 'WL001', null, 'who has none is told so');

@@ -17,7 +17,7 @@ select is((select count(*) from inbox where content = 'A'), 1::bigint, 'and are 
 select pg_temp.tell(n, 'B') from generate_series(3, 11) n;
 select is((select count(distinct (created_at, content)) from inbox where source_work_item_id = pg_temp.id(1)), 2::bigint, 'what is said at once to many counts once');
 select pg_temp.tell(2, 'C' || n) from generate_series(1, 8) n;
-select throws_ok($$ select pg_temp.tell(12, 'D') $$, 'WL009', 'ten messages an iteration are enough', 'an iteration has ten messages');
+select throws_ok($$ select pg_temp.tell(12, 'D') $$, 'WL009', 'an iteration can send at most ten messages', 'an iteration has ten messages');
 select later('1 second');
 select run('[["look"]]', pg_temp.id(1)), iteration_finish(pg_temp.id(1), lease(pg_temp.id(1))), drive(pg_temp.id(1)), answer('[["look"]]', pg_temp.id(1));
 select isnt(pg_temp.tell(2, 'E'), null, 'the next one has ten more');

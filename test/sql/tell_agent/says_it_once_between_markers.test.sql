@@ -30,7 +30,7 @@ select is(pg_temp.result(2), format('To Worker/analyze %s: it reads this with it
 select play('[[["look"]]]', pg_temp.id(1));
 select alike(pg_temp.newest(1), '%Then I change the tests%', 'who hears it');
 select play('[[["reply", {"text": "Good", "message": "00000f"}]]]', pg_temp.id(1));
-select alike(pg_temp.result(1), 'you were told no such message%', 'an answer to what was not said is refused');
+select alike(pg_temp.result(1), 'you have received no such message%', 'an answer to what was not said is refused');
 select play(format('[[["reply", {"text": "Good", "message": "%s"}]]]', right((select id::text from inbox where work_item_id = pg_temp.id(1)), 6))::jsonb, pg_temp.id(1));
 select is((select content from inbox where consumed_at is null), 'Good', 'a message is named by the end of its id');
 

@@ -48,7 +48,7 @@ create temporary table child as select (spawn_child_work(item(), 'analyze', 'A c
 select answer(format('[["await_child_work", {"work_item_ids": ["%s"]}]]', (select id from child))::jsonb);
 select run();
 select is(iteration_finish(item(), lease()) ->> 'kind', 'parked', 'it waits');
-select is(pg_temp.tell(2, 'Five'), format('To Worker/analyze %s: waits for 1 of its children; it reads this when it goes on (a message wakes nobody).', pg_temp.short(2)), 'who tells it hears so');
+select is(pg_temp.tell(2, 'Five'), format('To Worker/analyze %s: waits for 1 of its children; it reads this when it continues (messages do not wake agents).', pg_temp.short(2)), 'who tells it hears so');
 delete from graphile_worker._private_jobs;
 select work_sweep();
 select is_empty($$ select from graphile_worker.jobs where key like '%' || item() || '%' $$, 'no sweep wakes it for that');

@@ -30,19 +30,19 @@ $$;
 
 insert into held select * from pg_temp.waiting_code();
 select tool_call_settle(item(), lease(), code, '[timeout] The code did not end in 120 s.', true) from held;
-select is(pg_temp.decide(call), 'WL008: tool call X cannot be approved: it is over: [engine] Stopped: the code that called it ended.', 'a call of code that returned is not approved any more') from held;
+select is(pg_temp.decide(call), 'WL008: tool call X cannot be approved: it has ended: [engine] Stopped: the code that called it ended.', 'a call of code that returned is not approved any more') from held;
 select is((select decision from approvals where tool_call_id = call), 'expired', 'the approval of a call of code that returned has expired') from held;
 
 delete from held;
 insert into held select * from pg_temp.waiting_code();
 select from tool_hook_record(item(), lease(), (select code from held), 'after_tool', '{"stdout": "", "exit_code": 0}', 'returned');
-select is(pg_temp.decide(call), 'WL008: tool call X cannot be approved: it is over: [engine] Stopped: the code that called it ended.', 'a call of code whose result went through a hook is not approved any more') from held;
+select is(pg_temp.decide(call), 'WL008: tool call X cannot be approved: it has ended: [engine] Stopped: the code that called it ended.', 'a call of code whose result went through a hook is not approved any more') from held;
 select is(iteration_finish(item(), lease()) ->> 'kind', 'continued', 'no call keeps the iteration of such code open') from held;
 
 delete from held;
 insert into held select * from pg_temp.waiting_code();
 select from work_message(item(), 'Stop', true);
-select is(pg_temp.decide(call), 'WL008: tool call X cannot be approved: it is over: [engine] Stopped: a person interrupted.', 'a call of code that a person stopped is not approved any more') from held;
+select is(pg_temp.decide(call), 'WL008: tool call X cannot be approved: it has ended: [engine] Stopped: a person interrupted.', 'a call of code that a person stopped is not approved any more') from held;
 select throws_ok(format($$ select tool_call_reject('%s') $$, call), 'WL008', null, 'a call of code that a person stopped is not rejected any more') from held;
 
 delete from held;
@@ -55,7 +55,7 @@ insert into held select * from pg_temp.waiting_code();
 select from tool_call_suspend(item(), lease(), (select code from held));
 select give_up();
 select is((select state from item), 'queued', 'the attempt of the work is given up') from held;
-select is(pg_temp.decide(call), 'WL008: tool call X cannot be approved: it is over: [engine] Stopped: given up.', 'a call of an attempt that was given up is not approved any more') from held;
+select is(pg_temp.decide(call), 'WL008: tool call X cannot be approved: it has ended: [engine] Stopped: given up.', 'a call of an attempt that was given up is not approved any more') from held;
 
 select is((select count(*)::integer from v_approvals), 0, 'nobody is asked any more');
 select is((select count(*)::integer from approvals where decision is null), 0, 'no approval is left open');

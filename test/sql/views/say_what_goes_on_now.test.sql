@@ -60,11 +60,11 @@ select is((select array_agg((id, concurrency, busy, free, is_alive)::text order 
 select throws_ok($$ select lease_renew('w', '{}', '{}', p_concurrency => -1) $$, 'WL002', null, 'a worker drives no fewer than none');
 select later('2 minutes');
 select is((select array_agg(distinct (doing, waits_for)::text) from v_now where worker_id = 'w'), '{"(waits,worker)"}', 'what lost its worker waits for another one');
-select ok((select bool_and(why ~ '^lost its worker \d+ seconds ago: no other one is there to take it$') from v_now where worker_id = 'w'), 'and says since when, and that nobody is there');
+select ok((select bool_and(why ~ '^lost its worker \d+ seconds ago: no other worker is alive to recover it$') from v_now where worker_id = 'w'), 'and says since when, and that nobody is there');
 select ok((select bool_and(why ~ '^lost its worker') from v_work_list where state = 'running' or state = 'claimed'), 'so does a list of work');
 select is((select sum(waits) > 0 and sum(model + tools) = 0 from v_now_trees), true, 'it counts as waiting');
 select lease_renew('idle', '{}', '{}', 'there', 8, null, 2);
-select ok((select bool_and(why ~ ': the next sweep of another one takes it$') from v_now where worker_id = 'w'), 'where another worker lives, its sweep takes it');
+select ok((select bool_and(why ~ ': another worker''s next sweep recovers it$') from v_now where worker_id = 'w'), 'where another worker lives, its sweep takes it');
 update workers set seen_at = seen_at - interval '2 minutes' where id = 'idle';
 select is((select bool_or(is_alive) from v_workers), false, 'a worker that was not seen for a minute does not count as alive');
 select from work_sweep('1 minute');

@@ -36,10 +36,10 @@ select is(pg_temp.until('{"until": "2030-01-01"}'), '2026-12-20T13:02:00+00:00',
 select later('30 days'), drive(), iteration_finish(item(), lease());
 select is(pg_temp.until(jsonb_build_object('work_item_ids', jsonb_build_array((select id from other)))), '2026-12-20T13:07:00+00:00', 'five minutes where nothing is said');
 select later('5 minutes'), drive();
-select ok(pg_temp.newest() like '[engine] The timeout is over; some of that work is not over. %"state": "queued"%', 'then it is told how things stand');
+select ok(pg_temp.newest() like '[engine] The wait timed out; some of that work has not ended. %"state": "queued"%', 'then it is told how things stand');
 select iteration_finish(item(), lease());
 select is(pg_temp.until('{"until": "2026-12-01"}'), '[engine] It is 2026-12-20 13:07:00 UTC.', 'a time that is past is not waited for');
-select ok(pg_temp.until(jsonb_build_object('timeout_seconds', 0, 'work_item_ids', jsonb_build_array((select id from other)))) like '[engine] The timeout is over; %', 'nor are no seconds');
+select ok(pg_temp.until(jsonb_build_object('timeout_seconds', 0, 'work_item_ids', jsonb_build_array((select id from other)))) like '[engine] The wait timed out; %', 'nor are no seconds');
 
 select * from finish();
 rollback;

@@ -15,8 +15,8 @@ create function pg_temp.end_other(p_n integer) returns void language sql as $$
 $$;
 select drive(), answer(format('[["wait_for", {"work_item_ids": ["%s", "%s"]}]]', pg_temp.other(1), upper(pg_temp.other(2)::text))::jsonb), run();
 select is(iteration_finish(item(), lease())::jsonb, '{"kind": "parked", "until": "2026-11-20T12:05:00+00:00"}', 'who waits for work of others is parked');
-select is((select array[state, state_reason] from work_items where id = item()), '{waiting,waits for work of others}', 'and says so');
-select is((select array[waits_for, why] from v_now where work_item_id = item()), '{work,waits for 2 work items of others}', 'people see for how much it waits');
+select is((select array[state, state_reason] from work_items where id = item()), '{waiting,waits for other work}', 'and says so');
+select is((select array[waits_for, why] from v_now where work_item_id = item()), '{work,waits for 2 other work items}', 'people see for how much it waits');
 delete from graphile_worker._private_jobs;
 select pg_temp.end_other(1);
 select is((select array[pg_temp.jobs()::text, drive() ->> 'kind', why] from v_now where work_item_id = item()),

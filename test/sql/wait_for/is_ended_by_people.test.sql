@@ -19,7 +19,7 @@ delete from graphile_worker._private_jobs;
 select work_sweep();
 select is((select count(*) from graphile_worker.jobs where key like '%' || item() || '%'), 1::bigint, 'an interruption whose job was lost wakes it');
 select drive();
-select ok((select result #>> '{}' like '[engine] The wait was interrupted; some of that work is not over.%' from tool_calls where id = call('t1_1')), 'a person interrupts');
+select ok((select result #>> '{}' like '[engine] The wait was interrupted; some of that work has not ended.%' from tool_calls where id = call('t1_1')), 'a person interrupts');
 select is(pg_temp.waiters(), 0::bigint, 'and nobody waits');
 
 select submit('Paused'), pg_temp.wait(), work_pause(item());

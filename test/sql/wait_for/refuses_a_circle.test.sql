@@ -22,7 +22,7 @@ select pg_temp.new('lead'), pg_temp.new('other lead'), pg_temp.new('free');
 select pg_temp.new('a', 'lead'), pg_temp.new('b', 'lead'), pg_temp.new('c', 'other lead'), pg_temp.new('deep', 'a');
 
 select is(pg_temp.wait('deep', 'deep'),
-  format(E'this work item would wait for itself: %s (WL008)\nDo other work, or go on without what it would bring.', pg_temp.way('deep', 'deep')), 'nobody waits for itself');
+  format(E'this work item would wait for itself: %s (WL008)\nDo other work, or continue without the result.', pg_temp.way('deep', 'deep')), 'nobody waits for itself');
 select ok(pg_temp.wait('deep', 'lead') like format('%%would wait for itself: %s (WL008)%%', pg_temp.way('deep', 'lead', 'a', 'deep')),
   'nor for what is above it, which may wait for it');
 select is(pg_temp.wait('a', 'b'), 'waiting', 'siblings may wait for each other');

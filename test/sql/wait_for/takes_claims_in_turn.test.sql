@@ -19,7 +19,7 @@ create function pg_temp.woken() returns text[] language sql as $$
 $$;
 create function pg_temp.newest(p_name text) returns text language sql as $$ select result #>> '{}' from tool_calls where work_item_id = pg_temp.id(p_name) order by created_at desc, id desc limit 1 $$;
 
-select is(pg_temp.call('other', '{"claim": "staging"}'), '[engine] staging is free: claim it before you go on.', 'what nobody has is not waited for');
+select is(pg_temp.call('other', '{"claim": "staging"}'), '[engine] staging is free: claim it before you continue.', 'what nobody has is not waited for');
 select drive(pg_temp.id('holder')), claim_take(pg_temp.id('holder'), 'staging', p_lease => lease(pg_temp.id('holder')));
 select is(pg_temp.call('first', '{"claim": "staging"}'), 'waiting', 'what somebody has is');
 select is(pg_temp.call('second', '{"claim": "STAGING", "timeout_seconds": 3600}'), 'waiting', 'by several');
@@ -37,7 +37,7 @@ select is(pg_temp.woken(), '{first,second}', 'its release wakes them');
 select is((select claim_of from v_now where work_item_id = pg_temp.id('second')), pg_temp.id('first'), 'the second waits for the first now');
 select is((drive(pg_temp.id('second')) ->> 'kind'), 'not_due', 'it is not the turn of the second');
 select is((drive(pg_temp.id('first')) ->> 'kind'), 'run_tools', 'but of the first');
-select is(pg_temp.newest('first'), '[engine] staging is free: claim it before you go on.', 'which is told to claim it');
+select is(pg_temp.newest('first'), '[engine] staging is free: claim it before you continue.', 'which is told to claim it');
 select is(claim_take(pg_temp.id('first'), 'staging', p_lease => lease(pg_temp.id('first'))) ->> 'kind', 'claimed', 'and does');
 select iteration_finish(pg_temp.id('first'), lease(pg_temp.id('first')));
 delete from graphile_worker._private_jobs;
@@ -47,7 +47,7 @@ set constraints all deferred;
 select is(drive(pg_temp.id('second')) ->> 'kind', 'run_tools', 'the end of the first is the turn of the second');
 select iteration_finish(pg_temp.id('second'), lease(pg_temp.id('second'))), claim_take(pg_temp.id('holder'), 'staging', p_lease => lease(pg_temp.id('holder')));
 select is(pg_temp.call('other', '{"claim": "staging", "timeout_seconds": 0}'),
-  format('[engine] The timeout is over; work item %s, which has staging or waits for it before you, is not over.', pg_temp.id('holder')), 'a deadline says who has it');
+  format('[engine] The wait timed out; work item %s, which holds staging or is ahead of you in waiting for it, has not ended.', pg_temp.id('holder')), 'a deadline says who has it');
 select is(pg_temp.call('other', '{"claim": "staging"}'), 'waiting', 'it waits again');
 select claim_release(pg_temp.id('holder'), 'staging', lease(pg_temp.id('holder')));
 set constraints all immediate;

@@ -15,7 +15,7 @@ select results_eq('select work_type, description, params, state, continues_id, l
 select is((select state from work_items where id = (select id from first)), 'completed', 'what was completed stays so');
 select is((select amount from budgets where work_item_id = item()), 500000::numeric, 'it may use as much again');
 select is((select id from work_continue((select id from first), 'And who dropped it?', 'once')), item(), 'the same call repeated is the same item');
-select throws_ok($$ select work_continue((select id from first), 'Or else') $$, 'WL008', format('work item %s has gone on already, as %s', (select id from first), item()), 'one item goes on from another');
+select throws_ok($$ select work_continue((select id from first), 'Or else') $$, 'WL008', format('work item %s has already been continued, as %s', (select id from first), item()), 'one item goes on from another');
 
 select play('[[["look", "saw b"]], ["Nobody did."]]');
 create temporary table asked as select body, body::text as text from request where n = 3;

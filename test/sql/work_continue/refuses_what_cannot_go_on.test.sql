@@ -12,7 +12,7 @@ select throws_ok($$ select work_retry(item()) $$, 'WL008', null, 'nor is it trie
 select from work_cancel(item());
 select throws_ok($$ select work_continue(item(), 'More') $$, 'WL008', format('work item %s is cancelled', item()), 'what was cancelled is retried');
 select throws_ok($$ select work_message(item(), 'More') $$, 'WL003', null, 'and hears nothing more');
-select is(_how_to_go_on('completed'), 'work_continue() goes on with it, with a message: a new item in the same session.', 'whoever writes to completed work is told how');
+select is(_how_to_go_on('completed'), 'work_continue() continues it with a message, as a new item in the same session.', 'whoever writes to completed work is told how');
 select throws_ok($$ select work_continue(_uuidv7(), 'More') $$, 'WL001', null, 'nor what is not there');
 select throws_ok($$ select work_retry(null) $$, 'WL001', null, 'nor nothing');
 select throws_ok($$ select work_continue(item(), ' ') $$, 'WL002', null, 'not without a word');

@@ -25,7 +25,7 @@ select is((select focus_id is distinct from (select focus_id from turns where id
 select is((select f.body #>> '{messages,0,content,0}' from request f where n = 5), (select s.body #>> '{messages,0,content,0}' from request s where n = 4), 'the task is the one of the source');
 select alike((select body::text from request where n = 5), '%completed step 1: Looked%', 'blocks that were closed stay closed in a fork');
 select alike((select body::text from request where n = 5), '%saw d%', 'the last result before the fork is there');
-select alike((select body::text from request where n = 5), '%You are on a branch%Files and the outside world were not taken back%Rather add the index%', 'a fork is told where it is, and what is wanted');
+select alike((select body::text from request where n = 5), '%You are on a branch%Files and the outside world were not reset%Rather add the index%', 'a fork is told where it is, and what is wanted');
 select unalike((select body::text from request where n = 5), '%Drop the table%', 'what came later in the source is not there');
 
 select * from finish();

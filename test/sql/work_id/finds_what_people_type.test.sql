@@ -28,7 +28,7 @@ select is(work_id('last', 'shop'), pg_temp.named('02'), 'and by the old one');
 select throws_ok($$select work_id('last:4')$$, 'WL001', 'there is no work item last:4');
 select throws_ok($$select work_id('0f0f0f0f0f0f')$$, 'WL001', 'there is no work item 0f0f0f0f0f0f');
 select throws_ok($$select work_id('00000000-0000-0000-0000-000000000000')$$, 'WL001', 'there is no work item 00000000-0000-0000-0000-000000000000');
-select throws_ok(format('select work_id(%L)', left(pg_temp.named('01')::text, 6)), 'WL002', format('"%s" is in the id of more than one work item', left(pg_temp.named('01')::text, 6)));
+select throws_ok(format('select work_id(%L)', left(pg_temp.named('01')::text, 6)), 'WL002', format('"%s" occurs in the id of more than one work item', left(pg_temp.named('01')::text, 6)));
 select throws_ok(format('select work_id(%L)', w), 'WL002', format('"%s" is not the id of a work item', w)) from unnest('{12,last:0}'::text[]) w;
 
 select * from finish();

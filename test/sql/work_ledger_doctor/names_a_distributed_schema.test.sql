@@ -14,7 +14,7 @@ insert into pg_dist_schema values ('public'::regnamespace, 1);
 select is(pg_temp.says(), null, 'nor where other schemas are distributed');
 
 insert into pg_dist_partition values ('turns', 'h', 'id');
-select matches(pg_temp.says(), '^schema "\w+" is distributed by Citus, which refuses what an iteration asks and leaves shards without the triggers', 'a table of the ledger');
+select matches(pg_temp.says(), '^schema "\w+" is distributed by Citus, which rejects queries of an iteration and leaves shards without the triggers', 'a table of the ledger');
 delete from pg_dist_partition;
 insert into pg_dist_schema values (quote_ident(_ledger_schema())::regnamespace, 2);
 select matches(pg_temp.says(), '^schema "\w+" is distributed by Citus', 'its schema');

@@ -11,11 +11,11 @@ select is((select bool_and((remedy is null) = (severity = 'fine')) from work_led
 
 select agent('{"tools": ["look"]}', '{"max_concurrent": 1}');
 select submit('Fix it');
-select is(pg_temp.of('workers'), 'error: no worker is alive, and 1 item is due', 'work is due and nobody is there');
+select is(pg_temp.of('workers'), 'error: no worker is alive, but 1 item is due', 'work is due and nobody is there');
 select lease_renew('w', '{}', '{}', 'here', 7, null, 4);
-select is(pg_temp.of('workers'), 'fine: there is a worker for what is due', 'now somebody is');
+select is(pg_temp.of('workers'), 'fine: there is a worker for the work that is due', 'now somebody is');
 update workers set version = '0.0.1';
-select is(pg_temp.of('versions'), format('warning: worker w on here is of version 0.0.1, the ledger of %s', work_ledger_version()), 'a worker of another version');
+select is(pg_temp.of('versions'), format('warning: worker w on here has version 0.0.1, the ledger has %s', work_ledger_version()), 'a worker of another version');
 
 select drive();
 select is(pg_temp.of('leases'), 'fine: no lease has expired', 'a lease that holds');
@@ -38,24 +38,24 @@ select ok((select bool_or(says = 'attempt 1 runs with an older configuration of 
 select model_save('claude-opus-4-5');
 update models set cooldown_ends_at = _now() + interval '1 hour', cooldown_reason = 'rate_limited';
 set local timezone = 'Asia/Tokyo';
-select is(pg_temp.of('cooldowns'), 'warning: model claude-opus-4-5 is not asked before '
+select is(pg_temp.of('cooldowns'), 'warning: model claude-opus-4-5 is cooling down until '
   || to_char((_now() + interval '1 hour') at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC: rate_limited', 'a model that rests, until when in UTC');
 reset timezone;
 
 -- What can only be if something wrote past the functions.
-select is(pg_temp.of('invariants'), 'fine: slots, counters and leases of the newest 1,000 open items agree', 'nothing is broken');
+select is(pg_temp.of('invariants'), 'fine: slots, counters and leases of the newest 1,000 open items are consistent', 'nothing is broken');
 update fences set ledger_count = 5 where work_item_id = item();
-select is(pg_temp.of('invariants'), 'error: its ledger ends with entry 0, its counter says 5', 'a counter that is wrong');
+select is(pg_temp.of('invariants'), 'error: its ledger ends with entry 0, but its counter says 5', 'a counter that is wrong');
 update fences set ledger_count = 0, attempt = 7 where work_item_id = item();
-select is(pg_temp.of('invariants'), 'error: its fence says otherwise than its row', 'a fence that does not follow');
+select is(pg_temp.of('invariants'), 'error: its fence and its row disagree', 'a fence that does not follow');
 update fences set attempt = 1, lease_hash = null where work_item_id = item();
-select is(pg_temp.of('invariants'), 'error: its attempt has a lease, and nobody drives it', 'a lease that only the attempt knows of');
+select is(pg_temp.of('invariants'), 'error: its attempt has a lease, but no worker drives it', 'a lease that only the attempt knows of');
 update fences set lease_hash = '' where work_item_id = item();
 update foci set lease_owner = null, lease_expires_at = null;
-select is(pg_temp.of('invariants'), 'error: it is driven, and its attempt has no lease', 'a lease that only the fence knows of');
+select is(pg_temp.of('invariants'), 'error: a worker drives it, but its attempt has no lease', 'a lease that only the fence knows of');
 update fences set lease_hash = null where work_item_id = item();
 update work_items set state = 'paused' where id = item();
-select ok(pg_temp.of('invariants') like 'error: it is paused and holds a slot%', 'a slot that is not given back');
+select ok(pg_temp.of('invariants') like 'error: it is paused, but holds a slot%', 'a slot that is not given back');
 
 create role ledger_reader;
 do $do$
@@ -70,7 +70,7 @@ grant insert on told to ledger_reader;
 set local role ledger_reader;
 insert into told select string_agg(severity || ': ' || says, '; ') from work_ledger_doctor() where code in ('privileges', 'jobs');
 reset role;
-select is((select says from told), 'error: role ledger_reader may not read journal_entries; fine: not yours to see: only the owner sees graphile-worker''s jobs', 'a role is told what it may not see, but for what is the owner''s alone');
+select is((select says from told), 'error: role ledger_reader may not read journal_entries; fine: not checked: only the owner may see graphile-worker''s jobs', 'a role is told what it may not see, but for what is the owner''s alone');
 
 select * from finish();
 rollback;

@@ -11,8 +11,8 @@ begin
 end $$;
 create function pg_temp.database() returns text language sql as $$ select format('database %I', current_database()) $$;
 
-select is(pg_temp.of('isolation'), 'fine: what waited for a lock sees what was committed meanwhile', 'read committed is what it is made for');
-select is(pg_temp.of('sessions'), 'fine: sessions begin with settings that the ledger''s functions can work with', 'and nothing else hurts');
+select is(pg_temp.of('isolation'), 'fine: a statement that waited for a lock sees what was committed in the meantime', 'read committed is what it is made for');
+select is(pg_temp.of('sessions'), 'fine: sessions start with settings that the ledger''s functions can work with', 'and nothing else hurts');
 
 select pg_temp.begin_with(pg_temp.database(), $$default_transaction_isolation = 'repeatable read'$$);
 select ok(pg_temp.of('isolation') like 'warning: default_transaction_isolation is repeatable read: %', 'another isolation');
@@ -38,7 +38,7 @@ select pg_temp.begin_with('role careless', 'synchronous_commit = off');
 select ok(pg_temp.of('durability') not like '%synchronous_commit is off for role%', 'a role that no worker has');
 select lease_renew('w', '{}', '{}');
 update workers set role = 'careless';
-select ok(pg_temp.of('durability') like '%error: synchronous_commit is off for role careless: what is committed may be lost in a crash%', 'the role of a worker');
+select ok(pg_temp.of('durability') like '%error: synchronous_commit is off for role careless: committed data may be lost in a crash%', 'the role of a worker');
 select is(pg_temp.remedy('synchronous_commit is off for role%'), 'alter role careless reset synchronous_commit;', 'and what undoes it');
 
 select * from finish();

@@ -11,7 +11,7 @@ select results_eq('select pg_temp.found()', $$
 create role too_much;
 create schema payroll authorization too_much;
 update workers set role = 'too_much';
-select results_eq('select pg_temp.found()', array['worker w1 is logged in as too_much, who owns payroll, too'], 'the owner of something else');
+select results_eq('select pg_temp.found()', array['worker w1 is logged in as too_much, which also owns payroll'], 'the owner of something else');
 alter schema payroll owner to current_user;
 select is_empty('select pg_temp.found()', 'nothing is said of a role that has the ledger alone');
 

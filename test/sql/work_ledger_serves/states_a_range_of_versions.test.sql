@@ -16,7 +16,7 @@ select throws_ok(format('select work_ledger_serves(%L)', v), 'WL002', 'a version
 select is((select array_agg(r) from lease_renew('w', array[item()], array[lease()], p_version => '0.9.0') r), array[lease()], 'a worker of an earlier version that is served goes on');
 select is((select version from workers where id = 'w'), '0.9.0', 'and its version is known');
 select throws_ok($$ select lease_renew('w', array[item()], array[lease()], p_version => '0.8.0') $$, 'WL010',
-  'this ledger is of version 0.10.0 and serves programs of versions 0.9.0 to 0.10.0, this one is 0.8.0', 'one that is not served is told so');
+  'this ledger has version 0.10.0 and serves programs of versions 0.9.0 to 0.10.0; this one is 0.8.0', 'one that is not served is told so');
 select throws_ok($$ select lease_renew('w', '{}', '{}', p_version => '0.11.0') $$, 'WL010', null, 'and one that is newer than the ledger');
 select lives_ok($$ select iteration_release(item(), lease()) $$, 'it can still give back what it holds');
 select * from finish();

@@ -14,7 +14,7 @@ select take(work_retry(item(), 'Two more turns'));
 select is((select continued_by from item), session_user::text, 'who had it go on is kept');
 select play('[["Found it."]]');
 create temporary table asked as select body::text as text from request where n = 3;
-select alike((select text from asked), '%saw b%was failed. You go on with it%Files and the outside world%reached max_turns%WHERE YOU STAND%Two more turns%', 'its agent is told how it ended, where it stands, and why it goes on');
+select alike((select text from asked), '%saw b%was failed. You continue it%Files and the outside world%reached max_turns%WHERE YOU STAND%Two more turns%', 'its agent is told how it ended, where it stands, and why it goes on');
 select is((select session_label from foci where work_item_id = item()), (select id::text from first), 'in the same session');
 select is((select state from item), 'completed', 'and ends well');
 select is((select parent_turn_id from turns where id = (select turn_id from request where n = 3)), (select turn_id from request where n = 2), 'its first turn follows the last one');
@@ -32,7 +32,7 @@ select take(work_retry(item()));
 select is((select fork_turn_id from item), null, 'there is no turn to go on from');
 select play('[["Done."]]');
 create temporary table by_hand as select body::text as text from request where n = 4;
-select alike((select text from by_hand), '%By hand%was cancelled. You go on%for today%Your ledger up to here%It is Tuesday%In ink%', 'its past is told with the task, and what it never heard');
+select alike((select text from by_hand), '%By hand%was cancelled. You continue it%for today%Your ledger up to here%It is Tuesday%In ink%', 'its past is told with the task, and what it never heard');
 select is((select session_label from foci where work_item_id = item()), item()::text, 'in a session of its own');
 
 -- Its attempts go on from each other, and one that is given up from the item before.

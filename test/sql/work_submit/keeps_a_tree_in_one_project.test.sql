@@ -8,7 +8,7 @@ create temporary table child as select w.* from root r, work_submit('a', 'child'
 select is((select project from child), 'github.com/acme/shop', 'a child is of its parent''s');
 select lives_ok($$ select w.* from root r, work_submit('a', 'again', p_parent_id => r.id, p_project => 'github.com/acme/shop') w $$, 'which may be said again');
 select throws_ok($$ select work_submit('a', 'elsewhere', p_parent_id => (select id from root), p_project => 'github.com/acme/other') $$,
-                 'WL002', 'a child is of the project of its parent, "github.com/acme/shop", not of "github.com/acme/other"', 'it cannot leave it');
+                 'WL002', 'a child belongs to the project of its parent, "github.com/acme/shop", not to "github.com/acme/other"', 'it cannot leave it');
 select is((select project from ledger_append((select id from child), 'finding', 'It is slow')), 'github.com/acme/shop', 'its entries know it');
 select is((select array_agg(distinct project) from ledger_append_batch((select id from child), '[{"entry_type": "note", "content": "a"}, {"entry_type": "note", "content": "b"}]')),
           '{github.com/acme/shop}', 'those of a batch, too');

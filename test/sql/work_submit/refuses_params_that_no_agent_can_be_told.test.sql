@@ -4,7 +4,7 @@ select plan(6);
 
 select agent();
 select throws_ok($$ select work_submit('analyze', 'x', jsonb_build_object('a', repeat('x', 3200000))) $$, 'WL002',
-  'params can have at most 3 MiB as an agent is told them, not 3200023 bytes', 'what is larger is refused');
+  'params can have at most 3 MiB as shown to an agent, not 3200023 bytes', 'what is larger is refused');
 select throws_ok($$ select work_submit('analyze', 'x', jsonb_build_object('a', repeat('"', 1600000))) $$, 'WL002', null, 'also what is larger only as it is told');
 select throws_ok($$ select submit('A tree'); select work_submit('analyze', 'x', jsonb_build_object('a', repeat('x', 3200000)), p_parent_id => item()) $$, 'WL002', null, 'from an agent, too');
 
