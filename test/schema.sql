@@ -5227,6 +5227,8 @@ create function _secrets_connection_key() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment f8aeeb73
 create function _secrets_odd() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment f075c700
+create function _secrets_short() returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 3fa110cc
 create function _secrets_whole() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 9a830706
 create function _selected(p_turns turns[], p_cut elisions) returns jsonb
