@@ -66,8 +66,19 @@ async function call(client: Client, name: string, input: Record<string, unknown>
   return { text: result.content.map((part) => part.text).join('\n'), isError: result.isError ?? false };
 }
 /** One that waits for the database, however long it takes to answer. */
-async function hook(name: string, input: object, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, ['--import', patient(300, 2000, 15_000), main, 'hook', name, ...args], { env: env() });
+const hook = (name: string, input: object, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
+  hookWith({}, undefined, name, input, ...args);
+async function hookWith(
+  variables: Record<string, string>,
+  cwd: string | undefined,
+  name: string,
+  input: object,
+  ...args: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, ['--import', patient(300, 2000, 15_000), main, 'hook', name, ...args], {
+    env: { ...env(), ...variables },
+    cwd,
+  });
   child.stdin.end(JSON.stringify(input));
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   return { code: code as number, stdout, stderr };
@@ -590,6 +601,30 @@ test('a client asks before it changes a file, by the path of the file, and refus
     expect(await hook('pre-tool-use', tried, '--harness', 'vim')).toMatchObject({ code: 1, stdout: '' });
     await hook('session-end', { session_id: 'claims-1', cwd: root });
     expect(JSON.stringify(await edit('claims-3', root, 'money.js', 'Write'))).not.toContain('deny');
+  } finally {
+    await rm(root, { recursive: true });
+  }
+});
+
+test('hooks store no secret that they were given, nor half of one', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'given-test-'));
+  const given = { ACME_API_KEY: 'zq81kd92mxpw73hf', LICENSE: 'horse-battery', DATABASE_URL: '', XDG_CONFIG_HOME: join(root, 'config') };
+  const said = `${given.ACME_API_KEY} ${given.LICENSE} s3cret-word`;
+  const address = 'postgresql://me:h7Kq2xWz@db.example/app';
+  const secret = /zq81kd|horse|s3cret|h7Kq/;
+  try {
+    await writeFile(join(root, 'work-ledger.toml'), 'secrets = ["LICENSE"]\n');
+    await mkdir(join(root, 'config', 'work-ledger'), { recursive: true });
+    await writeFile(join(root, 'config', 'work-ledger', 'work-ledger.toml'), `database_url = "${database.url}?password=s3cret-word"\n`);
+    const here = { session_id: 'given', cwd: root };
+    await hookWith(given, root, 'user-prompt', { ...here, prompt: `Use ${said}` });
+    for (const output of [said, ...[said, address].map((one) => `${' '.repeat(2000 - one.indexOf('h') - 6)}${one}`)])
+      await hookWith(given, root, 'post-tool-use', { ...here, tool_name: 'Bash', tool_input: {}, tool_response: output });
+    const rows = await database.query<{ row: string }>(`
+      select w.description as row from ledger.work_items w where w.params ->> 'conversationId' = 'given' union all
+      select j.content::text from ledger.journal_entries j join ledger.work_items w on w.id = j.work_item_id where w.params ->> 'conversationId' = 'given'`);
+    expect(rows.filter(({ row }) => row.includes('[red'))).toHaveLength(5);
+    expect(rows.filter(({ row }) => secret.test(row))).toEqual([]);
   } finally {
     await rm(root, { recursive: true });
   }
