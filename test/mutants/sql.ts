@@ -4643,6 +4643,27 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     test: 'test/sql/redactions/are_known_by_their_form.test.sql',
   },
   {
+    name: 'the prompt of a recorded run keeps its secrets',
+    file: 'sql/api/92_import/import_parts.sql',
+    from: `case when _redacts('{}') then _redacted(p_system) else p_system end`,
+    to: `p_system`,
+    test: 'test/sql/redactions/leave_the_prompts_of_recorded_runs.test.sql',
+  },
+  {
+    name: 'secrets of a prompt are counted with each import',
+    file: 'sql/api/92_import/import_parts.sql',
+    from: `if found and v_system <> p_system then`,
+    to: `if v_system <> p_system then`,
+    test: 'test/sql/redactions/leave_the_prompts_of_recorded_runs.test.sql',
+  },
+  {
+    name: 'a tombstone keeps the secret that its work was erased for',
+    file: 'sql/api/00_ground/redact.sql',
+    from: `, ('erasures', 'reason', null)`,
+    to: `, ('erasures', 'keep', null)`,
+    test: 'test/sql/redactions/leave_why_work_was_erased.test.sql',
+  },
+  {
     name: 'the rest of a word is a key',
     file: 'sql/api/00_ground/forms_of_secrets.sql',
     from: `return '(^|[^aeiou]|`,
