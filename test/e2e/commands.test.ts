@@ -393,6 +393,14 @@ test("the file of a directory above counts, unless it is somebody else's", async
   expect(await cli('list')).toMatchObject({ code: 2, stderr: expect.stringContaining('belongs to another user') });
 });
 
+test('a directory that is gone is said as such', async () => {
+  const gone = join(directory, 'gone');
+  await mkdir(gone);
+  expect((await start(gone, environment(), '/bin/sh', '-c', `rmdir ../gone; exec "$@"`, 'sh', process.execPath, main, 'list')).stderr).toBe(
+    'error: the directory that this program was started in no longer exists: change to another one\n',
+  );
+});
+
 test('init writes a faculty that works as it is, and overwrites nothing', async () => {
   expect(await cli('init')).toMatchObject({
     code: 0,
