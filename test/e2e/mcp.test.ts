@@ -718,6 +718,65 @@ test('a client that says with each call whose it is has a session for each, and 
   await client.close();
 });
 
+test('Claude Code goes on to another session, and its server, which nobody tells, with it', async () => {
+  const config = await mkdtemp(join(tmpdir(), 'claude-config-test-'));
+  const file = join(config, 'sessions', `${process.pid}.json`); // of the parent of its server
+  const notes = () =>
+    database.query(`
+      select w.params ->> 'conversationId' as session, string_agg(l.content, ' ' order by l.seq) as notes
+        from ledger.work_items w left join ledger.work_ledger l on l.work_item_id = w.id
+       where w.params ->> 'conversationId' like 'goes-on-%' group by 1 order by 1`);
+  try {
+    await mkdir(join(config, 'sessions'));
+    const client = await connectWith({ CLAUDE_CODE_SESSION_ID: 'goes-on-0', CLAUDE_CONFIG_DIR: config });
+    await client.listTools();
+    const note = (content: string) => call(client, 'ledger_append', { entry_type: 'note', content });
+    for (const session of ['goes-on-1', 'goes-on-2', 'goes-on-1']) {
+      await writeFile(file, JSON.stringify({ sessionId: session }));
+      await note(`in ${session}`);
+    }
+    expect(await notes()).toEqual([
+      { session: 'goes-on-1', notes: 'in goes-on-1 in goes-on-1' },
+      { session: 'goes-on-2', notes: 'in goes-on-2' },
+    ]);
+    for (const wrong of ['{', '{"sessionId": 1}', '{"sessionId": "../x"}']) {
+      await writeFile(file, wrong);
+      await note('as told');
+    }
+    expect((await notes())[0]).toEqual({ session: 'goes-on-0', notes: 'as told as told as told' });
+  } finally {
+    await rm(config, { recursive: true });
+  }
+});
+
+test('a session of Claude Code that calls nothing is there as long as its server, and heard of as the one that it is in', async () => {
+  const hasten = 'const set = setInterval; globalThis.setInterval = (act, ms) => set(act, ms === 60_000 ? 20 : ms);'; // a minute
+  const config = await mkdtemp(join(tmpdir(), 'claude-config-test-'));
+  const isThere = (session: string) =>
+    until(
+      async () =>
+        (
+          await database.query(
+            `select from ledger.v_work_list v join ledger.work_items w on w.id = v.work_item_id
+              where w.params ->> 'conversationId' = '${session}' and v.session_status = 'active'`,
+          )
+        ).length === 1,
+    );
+  try {
+    await mkdir(join(config, 'sessions'));
+    await connectWith({
+      CLAUDE_CODE_SESSION_ID: 'idle-1',
+      CLAUDE_CONFIG_DIR: config,
+      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(hasten)}`,
+    });
+    await isThere('idle-1');
+    await writeFile(join(config, 'sessions', `${process.pid}.json`), JSON.stringify({ sessionId: 'idle-2' }));
+    await isThere('idle-2');
+  } finally {
+    await rm(config, { recursive: true });
+  }
+});
+
 test('a client whose server and hooks start at the same moment has one session', async () => {
   await Promise.all([
     connect('--conversation', 'at once'),
