@@ -172,6 +172,7 @@ test.each([
   [String.raw`host=h password = 'it\'s pw' user=u`, 'host=h password = *** user=u', null, ["it's pw"]],
   ['PGPASSWORD=pw-1', 'PGPASSWORD=***', null, ['pw-1']],
   ['me:pw-1@h/d', 'me:***@h/d', null, []],
+  ['postgres//me:pw-1@h/d', 'postgres//me:***@h/d', null, []],
 ])('%s is printed as %s', (address, shown, password, secrets) => {
   expect(shownUrl(address)).toBe(shown);
   expect(passwordsOf(address)).toEqual(secrets);
