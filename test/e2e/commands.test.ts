@@ -245,6 +245,11 @@ test('what goes wrong is said in one line, with what to do', async () => {
       ['list'],
       /^error: the database .* refuses: database ".*_gone" does not exist\. Correct DATABASE_URL.*\n$/,
     ],
+    [
+      { DATABASE_URL: 'postgresql://me:pw-1@h:port/app' },
+      ['list'],
+      /^error: the database postgresql:\/\/me:\*\*\*@h:port\/app cannot be reached: this is no address, such as .*\. Correct DATABASE_URL.*\n$/,
+    ],
     [{ DATABASE_URL: 'localhost' }, ['list'], /^error: "localhost" is not the address of a database, such as postgresql:.*\n$/],
     [
       {},
