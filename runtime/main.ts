@@ -63,7 +63,6 @@ async function settle(called: Command, argv: readonly string[], address: { from:
   if (!takes.has('databaseUrl')) return;
   const { fileSettings } = await import('./commands/configFile.ts');
   const file = await fileSettings({ isTyped: !['hook', 'mcp'].includes(called.name()) });
-  if (file.secrets) (await import('./secrets/ofEnvironment.ts')).keepNamed(file.secrets);
   if (file.databaseFrom !== undefined && !given('databaseUrl')) address.from = file.databaseFrom;
   const isWorker = takes.has('leaseSeconds');
   for (const key of ['databaseUrl', 'listenUrl', 'readUrl', 'schema', 'tools', 'host', 'workspaceRoots'] as const) {

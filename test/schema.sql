@@ -254,6 +254,7 @@ create table erasures (
 CREATE INDEX erasures_open ON ledger.erasures USING btree (began_at) WHERE (erased_at IS NULL);
 CREATE INDEX erasures_quoted ON ledger.erasures USING btree (began_at) WHERE is_quoted;
 CREATE INDEX erasures_root ON ledger.erasures USING btree (root_id);
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF reason ON ledger.erasures FOR EACH ROW WHEN (_may_hold_secret(new.reason)) EXECUTE FUNCTION _redact_row('reason');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.erasures FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table faculties (
   content_hash text not null,
@@ -4316,7 +4317,7 @@ create function _import_check(p_of transcripts, p_work_item_id uuid) returns voi
 create function _import_compaction(p_focus foci, p_last turns, p_summary text, p_at timestamp with time zone) returns turns
   plpgsql volatile; -- body 9ac724ba, comment 3ca69677
 create function _import_config(p_model text, p_system text, p_tools json) returns text
-  plpgsql volatile; -- body 7707559a, comment 76b4128a
+  plpgsql volatile; -- body 9df40995, comment 76b4128a
 create function _import_exchanges(p_run record, p_focus foci, p_head turns, INOUT last_at timestamp with time zone, OUT parent turns, OUT turns_added integer, OUT calls_added integer, OUT last_iteration integer, OUT shared_turn_id uuid, OUT is_filled boolean) returns record
   plpgsql volatile; -- body ea2ef803, comment bf994974
 create function _import_faculty() returns text
@@ -5227,6 +5228,8 @@ create function _secrets_connection_key() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment f8aeeb73
 create function _secrets_odd() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment f075c700
+create function _secrets_short() returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 3fa110cc
 create function _secrets_whole() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 9a830706
 create function _selected(p_turns turns[], p_cut elisions) returns jsonb

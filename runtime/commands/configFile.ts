@@ -22,37 +22,49 @@ export type FileSettings = {
   tools?: string[];
   /** Directories that items may name, for workers. */
   workspaceRoots?: string[];
-  /** Environment variables that hold secrets. */
-  secrets?: string[];
   /** The file and key that the database's address comes from. */
   databaseFrom?: string;
 };
 
 const fileName = 'work-ledger.toml';
 
-/** The settings in the files; for a key in both, the project's. Throws UsageError with line and column. */
+/**
+ * The settings in the files; for a key in both, the project's. Variables that either names as secret are kept as such from here on. Throws
+ * UsageError with line and column.
+ */
 export async function fileSettings({ isTyped }: { isTyped: boolean }): Promise<FileSettings> {
   const home = join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'work-ledger', fileName);
   const project = isTyped ? nearest(process.cwd()) : null;
-  const { readUrl, ...own } = await settingsIn(home);
-  const nearer: FileSettings = project === null ? {} : await settingsIn(project);
+  const { readUrl, secrets = [], ...own } = await settingsIn(home);
+  const { secrets: more = [], ...nearer } = project === null ? {} : await settingsIn(project);
+  const named = [...secrets, ...(isTyped ? more : await secretsNamedHere())];
+  if (named.length > 0) (await import('../secrets/ofEnvironment.ts')).keepNamed(named);
   // If the project names its own database, the person's standby does not follow that one.
   return { ...own, ...(readUrl !== undefined && nearer.databaseUrl === undefined && { readUrl }), ...nearer };
 }
 
 /**
  * The project that the nearest file names for a directory. Unlike a database, a project may be named by a directory that someone else made.
- * A file that cannot be read names none; commands that people type report it. Hooks call this at each tool call, so only this key is
- * checked: checking the others takes as long as the rest of a hook.
+ * A file that cannot be read names none; commands that people type report it. Hooks call this at each tool call, so the keys
+ * are not checked: checking the others takes as long as the rest of a hook.
  */
 export async function projectNamedIn(directory: string): Promise<string | null> {
+  const { project } = await uncheckedKeys(() => directory);
+  return typeof project === 'string' && project !== '' ? project : null;
+}
+
+/** The variables that the nearest file names as secret, whoever made it: more is removed, and nothing goes elsewhere. */
+async function secretsNamedHere(): Promise<string[]> {
+  const { secrets } = await uncheckedKeys(() => process.cwd());
+  return Array.isArray(secrets) ? secrets.filter((name) => typeof name === 'string') : [];
+}
+
+async function uncheckedKeys(directory: () => string): Promise<Record<string, unknown>> {
   try {
-    const path = nearest(directory);
-    if (path === null) return null;
-    const { project } = (await import('../faculty/toml.ts')).parseToml(readFileSync(path, 'utf8')).value;
-    return typeof project === 'string' && project !== '' ? project : null;
+    const path = nearest(directory());
+    return path === null ? {} : (await import('../faculty/toml.ts')).parseToml(readFileSync(path, 'utf8')).value;
   } catch {
-    return null;
+    return {};
   }
 }
 
@@ -76,7 +88,7 @@ function isOurs(path: string): boolean {
   return true;
 }
 
-export async function settingsIn(path: string): Promise<FileSettings> {
+export async function settingsIn(path: string): Promise<FileSettings & { secrets?: string[] }> {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');

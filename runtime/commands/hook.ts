@@ -12,6 +12,8 @@ import { findDatabase, schemaOn } from '../install/findLedger.ts';
 import { connect } from '../ledger/connection.ts';
 import { messageOf, noWritesWords, UsageError } from '../ledger/errors.ts';
 import { oneConnection } from '../ledger/oneConnection.ts';
+import { withoutSecrets } from '../secrets/known.ts';
+import { keepGiven } from '../secrets/ofEnvironment.ts';
 import { clientSession } from './clientSession.ts';
 import { fileSettings } from './configFile.ts';
 
@@ -25,7 +27,7 @@ const CONNECTED_MS = 300;
 const ANSWERED_MS = 2000;
 
 function complain(error: unknown): '' {
-  process.stderr.write(`work-ledger: ${noWritesWords(error) ?? messageOf(error)}\n`);
+  process.stderr.write(`work-ledger: ${withoutSecrets(noWritesWords(error) ?? messageOf(error), 'log')}\n`);
   return '';
 }
 
@@ -45,6 +47,7 @@ export async function hook(name: string, options: HookOptions): Promise<number> 
     const project = Promise.resolve(options.project ?? projectOf(input.cwd ?? process.cwd())); // while the database is connected to
     project.catch(() => {}); // reported where it is awaited
     const { url } = await findDatabase(options);
+    keepGiven(url);
     const client = await connect({ connectionString: url });
     try {
       clearTimeout(unanswered);

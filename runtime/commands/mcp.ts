@@ -18,6 +18,7 @@ import type { Identity, McpHttp } from '../mcp/http.ts';
 import type { Meta } from '../mcp/callId.ts';
 import type { Seat } from '../mcp/server.ts';
 import type { Updates } from '../mcp/updates.ts';
+import { claudeSession } from './claudeSession.ts';
 import { clientSession } from './clientSession.ts';
 import type { ClientOptions } from './hook.ts';
 import { hostnamesOf } from './hostnames.ts';
@@ -29,9 +30,6 @@ import { exit, note } from './output.ts';
 const GRACE_MS = 2000;
 /** For all HTTP clients together. */
 export const HTTP_CONNECTIONS = 10;
-
-/** The variable in which Claude Code passes the session's id to servers that it starts; its hooks get the same id. */
-const SESSION_VARIABLE = 'CLAUDE_CODE_SESSION_ID';
 
 export type McpOptions = ClientOptions & { workItem?: string };
 export type McpHttpSettings = McpOptions & Reached & { port: number; tokenFile?: string };
@@ -45,7 +43,7 @@ export async function mcp(options: McpOptions): Promise<number> {
   const refused = Promise.withResolvers<Error>();
   const ledger = new OneLedger(options, refused.resolve);
   const workItemId = options.workItem === undefined ? null : await itemOf(options.workItem, options, ledger);
-  const isNamed = workItemId !== null || options.conversation !== undefined || process.env[SESSION_VARIABLE] !== undefined;
+  const isNamed = workItemId !== null || options.conversation !== undefined;
   const why = await serveMcp(
     async (session) => {
       const { db, read, updates } = await ledger.opened();
@@ -53,8 +51,13 @@ export async function mcp(options: McpOptions): Promise<number> {
       return seatAt(db, updates, identity, read);
     },
     refused.promise,
-    // A client that passes its session with each call has no item before its first call.
-    isNamed ? {} : { sessionOf: threadOf, ledger: () => ledger.opened() },
+    // Before its first call, a client that says where it is later has no item.
+    isNamed
+      ? {}
+      : {
+          ledger: () => ledger.opened(),
+          ...(claudeSession() === null ? { sessionOf: threadOf } : { sessionOf: () => claudeSession() ?? '', isInOneSession: true }),
+        },
   );
   await ledger.close();
   if (why !== null) throw why;
@@ -228,7 +231,7 @@ export function mcpToken(file?: string): string {
 async function ownSession({ conversation, project }: McpOptions, session: string): Promise<Identity> {
   const directory = process.cwd();
   return {
-    ...clientSession(conversation, { id: session || process.env[SESSION_VARIABLE], directory }),
+    ...clientSession(conversation, { id: session, directory }),
     project: project ?? (await projectOf(directory)),
   };
 }

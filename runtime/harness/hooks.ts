@@ -6,8 +6,10 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 import { isObject } from '../../plv8/isObject.ts';
-import { storableJson } from '../../plv8/storable.ts';
+import { storableJson, storableText } from '../../plv8/storable.ts';
 import { UsageError } from '../ledger/errors.ts';
+import { withoutForms } from '../secrets/forms.ts';
+import { withoutKnown } from '../secrets/known.ts';
 
 type Argument = string | number | null;
 
@@ -190,12 +192,11 @@ async function toolNote(ledger: Functions, sessionId: string, input: HookInput):
   await note(ledger, sessionId, 'tool_result', { ...resultOf(tool, output), success: error === undefined }, 'low');
 }
 
-const resultOf = (toolName: string, output: string): object => ({
-  toolName,
-  success: true,
-  output: output.slice(0, 2000),
-  truncated: output.length > 2000,
-});
+/** The output is cut after its secrets are removed: half of one would not be known as such. */
+function resultOf(toolName: string, output: string): object {
+  const { text } = withoutForms(withoutKnown(storableText(output)));
+  return { toolName, success: true, output: text.slice(0, 2000), truncated: text.length > 2000 };
+}
 
 const note = (ledger: Functions, sessionId: string, entryType: string, content: object, importance: string): Promise<unknown> =>
   ledger.rows('journal_log', sessionId, entryType, storableJson(content), importance, randomUUID());

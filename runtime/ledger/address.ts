@@ -12,7 +12,7 @@ export function shownUrl(address: string): string {
   const url = address
     .replace(userInfo, '$1:***$3')
     .replaceAll(parameter, (all, head: string, key: string) => (isSecretKey(key) ? `${head}***` : all));
-  return isUrl(address) ? url : url.replace(/^([^\s:/=]*):\S*@/, '$1:***@').replaceAll(pair, '$1***');
+  return isUrl(address) ? url : url.replace(/^([^\s:=]*):\S*@/, '$1:***@').replaceAll(pair, '$1***');
 }
 
 /** The address without its passwords, for the arguments of a program, and the password that stood before its host. */

@@ -36,11 +36,11 @@ const ANY_HINT = 'The code is one of PostgreSQL; its appendix "Error Codes" says
 export function clientError(error: unknown, url: string): unknown {
   if (error instanceof LedgerError)
     return error.hint === '' ? new LedgerError(error.code, error.message, error.detail, hints[error.code] ?? ANY_HINT) : error;
+  if (sqlState(error) === 'ERR_INVALID_URL')
+    return new LedgerError('WL002', `"${shownUrl(url)}" is not the address of a database`, '', 'Correct databaseUrl, or DATABASE_URL.');
   if (error instanceof NoConnection || error instanceof OtherLedger) return error;
   if (isConnectionLost(error) || /^(28|3D)/.test(sqlState(error) ?? '')) return new NoConnection(url, refusalOf(error));
   if (error instanceof UsageError) return new LedgerError('WL002', error.message, '', hints['WL002'] ?? ANY_HINT);
-  if (sqlState(error) === 'ERR_INVALID_URL')
-    return new LedgerError('WL002', `"${shownUrl(url)}" is not the address of a database`, '', 'Correct databaseUrl, or DATABASE_URL.');
   if (error instanceof UnexpectedStateError && error.message.startsWith('Connection pool '))
     return new LedgerError(
       'WL008',

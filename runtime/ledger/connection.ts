@@ -32,6 +32,7 @@ function reasonOf(error: unknown): string {
   if (code === 'ENOTFOUND') return `there is no host ${hostname} (ENOTFOUND)`;
   if (code === 'ENOENT' && address !== undefined) return `there is no socket ${address} (ENOENT)`;
   if (code === 'ECONNREFUSED') return `nothing listens at ${[address, port].filter((part) => part !== undefined).join(':')} (ECONNREFUSED)`;
+  if (code === 'ERR_INVALID_URL') return 'this is no address, such as postgresql://user@host:5432/database';
   if (/client password must be/.test(error.message))
     return 'it asks for a password, and none is given (in the address, PGPASSWORD or ~/.pgpass)';
   return error.message || code;
@@ -49,13 +50,14 @@ export const configOfCalls = (connectionString: string): pg.ClientConfig => ({
 
 /** Opens a connection, which the caller must end. If it breaks, its open queries reject and nothing else happens. */
 export async function connect(options: pg.ClientConfig): Promise<PinnedClient> {
-  const client = new PinnedClient(options);
-  client.on('error', () => {});
+  let client: PinnedClient | undefined;
   try {
+    client = new PinnedClient(options); // throws if it cannot read the address
+    client.on('error', () => {});
     await client.connect();
     return client;
   } catch (error) {
-    await client.end().catch(() => {});
+    await client?.end().catch(() => {});
     throw options.connectionString === undefined ? error : new NoConnection(options.connectionString, error);
   }
 }

@@ -86,5 +86,7 @@ export const noRightHint = 'The role that is logged in may not do this: docs/ope
 
 /** The message of an error, or of anything else that was thrown. */
 export function messageOf(error: unknown): string {
+  if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd')
+    return 'the directory that this program was started in no longer exists: change to another one';
   return error instanceof Error ? error.message : String(error);
 }

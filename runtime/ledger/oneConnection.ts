@@ -3,6 +3,7 @@
 import type pg from 'pg';
 
 import { storableText } from '../../plv8/storable.ts';
+import { withoutKnown } from '../secrets/known.ts';
 
 type Row = Record<string, unknown>;
 type Argument = string | number | null;
@@ -12,7 +13,7 @@ export type OneConnection = ReturnType<typeof oneConnection>;
 export function oneConnection(client: pg.Client, schema: string) {
   const rows = async (name: string, ...args: Argument[]): Promise<Row[]> => {
     const given = args.map((_, n) => `$${n + 1}`).join(', ');
-    const values = args.map((value) => (typeof value === 'string' ? storableText(value) : value));
+    const values = args.map((value) => (typeof value === 'string' ? withoutKnown(storableText(value)) : value));
     return (await client.query<Row>(`select * from ${client.escapeIdentifier(schema)}.${client.escapeIdentifier(name)}(${given})`, values))
       .rows;
   };

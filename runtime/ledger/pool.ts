@@ -10,9 +10,8 @@ import { z } from 'zod';
 
 import { storableText } from '../../plv8/storable.ts';
 import { atFailpoints } from '../failpoint.ts';
-import { keepSecret, withoutKnown } from '../secrets/known.ts';
-import { keepEnvironment } from '../secrets/ofEnvironment.ts';
-import { passwordsOf } from './address.ts';
+import { withoutKnown } from '../secrets/known.ts';
+import { keepGiven } from '../secrets/ofEnvironment.ts';
 import { checkLedger, OtherLedger } from './checkLedger.ts';
 import { pinnedDriver } from './driver.ts';
 import { errorCodes, LedgerError, messageOf, noWritesWords, sqlState } from './errors.ts';
@@ -58,8 +57,7 @@ export async function openPool(
   warm: (connections: number, what?: 'work' | 'look') => Promise<void>;
   close: () => Promise<void>;
 }> {
-  keepEnvironment();
-  passwordsOf(url).forEach(keepSecret);
+  keepGiven(url);
   const poolOf = (connection?: PinnedClient): Promise<DatabasePool> =>
     createPool(url, {
       driverFactory: pinnedDriver({ holdsProcess, open: connection }),

@@ -51,6 +51,8 @@ export type ServiceOptions = {
   onToolsChanged?: () => void;
   /** Determines from a request's metadata which session it belongs to; the result is passed to `open`. */
   sessionOf?: (meta: Meta) => string | Promise<string>;
+  /** The client leaves a session when it goes on to another one. Default: it may be in many at once. */
+  isInOneSession?: boolean;
   /** The ledger from which tools are listed, even while there is no session. */
   ledger?: () => Promise<Pick<Seat, 'db'>>;
   /** Called when the work that a session's call named is over. If it was the session's own work, `sessionOf` must find other work. */
@@ -65,6 +67,7 @@ export class Service {
   readonly #open: (session: string) => Promise<Seat>;
   readonly #sessionOf: (meta: Meta) => string | Promise<string>;
   readonly #ledger: () => Promise<Pick<Seat, 'db'>>;
+  readonly #isInOneSession: boolean;
   readonly #isPrompt: boolean;
   readonly #onToolsChanged: () => void;
   readonly #onOver: (session: string) => void;
@@ -80,6 +83,7 @@ export class Service {
     this.#open = open;
     this.#sessionOf = options.sessionOf ?? (() => '');
     this.#ledger = options.ledger ?? (() => this.#seat());
+    this.#isInOneSession = options.isInOneSession ?? false;
     this.#isPrompt = options.isPrompt;
     this.#onToolsChanged = options.onToolsChanged ?? (() => {});
     this.#onOver = options.onOver ?? (() => {});
@@ -146,6 +150,11 @@ export class Service {
     await Promise.allSettled([...this.#seats.values()].map(async (seat) => (await seat).leave()));
   }
 
+  /** Opens the session that the client is in, if that is not open yet. */
+  async attend(): Promise<void> {
+    await this.#seat();
+  }
+
   async #seat(meta?: Meta): Promise<Seat> {
     return this.#seatOf(await this.#sessionOf(meta));
   }
@@ -153,6 +162,7 @@ export class Service {
   #seatOf(session: string): Promise<Seat> {
     const there = this.#seats.get(session);
     if (there) return there;
+    if (this.#isInOneSession) for (const left of this.#seats.keys()) this.#rise(left);
     const opening = this.#open(session);
     this.#seats.set(session, opening);
     const [oldest] = this.#seats.keys();

@@ -10,6 +10,9 @@ import { singleMessages } from './messages.ts';
 import { Service } from './server.ts';
 import type { Seat, ServiceOptions } from './server.ts';
 
+/** How soon a session that the client went on to counts as alive, if no call says so before. */
+const ATTEND_MS = 60_000;
+
 /**
  * Serves until the client leaves (returns null), cannot be served any longer (answers go nowhere, a message does not end) or the ledger
  * refuses this program (returns the reason).
@@ -17,7 +20,7 @@ import type { Seat, ServiceOptions } from './server.ts';
 export async function serveMcp(
   open: (session: string) => Promise<Seat>,
   refused: Promise<Error>,
-  sessions: Pick<ServiceOptions, 'sessionOf' | 'ledger'> = {},
+  sessions: Pick<ServiceOptions, 'sessionOf' | 'isInOneSession' | 'ledger'> = {},
 ): Promise<Error | null> {
   const gone = Promise.withResolvers<Error | null>();
   const service = new Service(open, { isPrompt: true, ...sessions });
@@ -30,8 +33,11 @@ export async function serveMcp(
     (uri) => service.watch(uri, () => void server?.sendResourceUpdated({ uri }).catch(() => {})),
     gone.resolve,
   );
+  // As long as the client keeps its server, its session is alive, even if the client calls nothing.
+  const attending = sessions.isInOneSession ? setInterval(() => void service.attend().catch(() => {}), ATTEND_MS).unref() : undefined;
   const handle = serveStdio(() => (server = service.server({ isConnected: true })), { transport });
   const why = await Promise.race([gone.promise, refused]);
+  clearInterval(attending);
   await handle.close();
   stdin.unpipe(messages).pause(); // otherwise it keeps this process alive
   await service.stop();

@@ -3,8 +3,17 @@
 
 export const mark = '[redacted]';
 
+/**
+ * Keys that begin with sk or rk, and what precedes them: not the rest of a word such as task, disk or fork, which begin many names
+ * (task-admin-…). The letters of an escape (\u00ae, %ae) are no word.
+ */
+export const secretsShort = [
+  String.raw`(^|[^aeiou]|(?:^|[^A-Za-z])[aeiou]|(?:\\u[0-9A-Fa-f]{2}|%)[0-9A-Fa-f]{2})`,
+  String.raw`(?:sk-(?:(?:ant|proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{16,}|[A-Za-z0-9]{32,})|[sr]k_(?:live|test)_[A-Za-z0-9]{16,})`,
+].join('');
+
 export const secretsWhole = [
-  String.raw`sk-(?:ant|proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{16,}|sk-[A-Za-z0-9]{32,}|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,}`,
+  String.raw`whsec_[A-Za-z0-9+/=]{24,}`,
   String.raw`|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20,}|xox[a-z]-[A-Za-z0-9-]{11,}|xapp-[A-Za-z0-9-]{20,}`,
   String.raw`|GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36,}|pypi-[A-Za-z0-9_-]{50,}`,
   String.raw`|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{64}`,
@@ -37,6 +46,7 @@ export const secretsBehind = [
   String.raw`|(_authToken=[\\"']*|hooks\.slack\.com/(?:services|workflows|triggers)/)[A-Za-z0-9_+/=-]{16,}(?:\.[A-Za-z0-9_+/=-]+)*`,
 ].join('');
 
+const short = new RegExp(secretsShort, 'g');
 const whole = new RegExp(secretsWhole, 'g');
 const behind = new RegExp(secretsBehind, 'g');
 
@@ -44,6 +54,7 @@ const behind = new RegExp(secretsBehind, 'g');
 export function withoutForms(text: string): { text: string; found: number } {
   let found = 0;
   const redacted = text
+    .replaceAll(short, (_, before: string) => (found++, `${before}${mark}`))
     .replaceAll(whole, () => (found++, mark))
     .replaceAll(behind, (...[, ...groups]: (string | undefined)[]) => (found++, `${groups.slice(0, 9).join('')}${mark}`));
   return { text: redacted, found };

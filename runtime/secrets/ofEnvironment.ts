@@ -12,8 +12,14 @@ const isRandom = (value: string): boolean => /^(?=.*\d)(?![/~.])[!-~]{12,}$/.tes
 
 let isDone = false;
 
+/** Keeps what a program was given to reach a ledger: the secrets of its environment, and the passwords in the address. */
+export function keepGiven(url: string): void {
+  keepEnvironment();
+  passwordsOf(url).forEach(keepSecret);
+}
+
 /** Done once per process. */
-export function keepEnvironment(): void {
+function keepEnvironment(): void {
   if (isDone) return;
   isDone = true;
   for (const [name, value = ''] of Object.entries(process.env)) {

@@ -246,6 +246,11 @@ test('what goes wrong is said in one line, with what to do', async () => {
       ['list'],
       /^error: the database .* refuses: database ".*_gone" does not exist\. Correct DATABASE_URL.*\n$/,
     ],
+    [
+      { DATABASE_URL: 'postgresql://me:pw-1@h:port/app' },
+      ['list'],
+      /^error: the database postgresql:\/\/me:\*\*\*@h:port\/app cannot be reached: this is no address, such as .*\. Correct DATABASE_URL.*\n$/,
+    ],
     [{ DATABASE_URL: 'localhost' }, ['list'], /^error: "localhost" is not the address of a database, such as postgresql:.*\n$/],
     [
       {},
@@ -393,6 +398,14 @@ test("the file of a directory above counts, unless it is somebody else's", async
   if (process.getuid?.() !== 0) return; // only root gives files away
   await chown(join(above, 'work-ledger.toml'), 12345, 12345);
   expect(await cli('list')).toMatchObject({ code: 2, stderr: expect.stringContaining('belongs to another user') });
+});
+
+test('a directory that is gone is said as such', async () => {
+  const gone = join(directory, 'gone');
+  await mkdir(gone);
+  expect((await start(gone, environment(), '/bin/sh', '-c', `rmdir ../gone; exec "$@"`, 'sh', process.execPath, main, 'list')).stderr).toBe(
+    'error: the directory that this program was started in no longer exists: change to another one\n',
+  );
 });
 
 test('init writes a faculty that works as it is, and overwrites nothing', async () => {

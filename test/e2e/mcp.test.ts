@@ -66,8 +66,19 @@ async function call(client: Client, name: string, input: Record<string, unknown>
   return { text: result.content.map((part) => part.text).join('\n'), isError: result.isError ?? false };
 }
 /** One that waits for the database, however long it takes to answer. */
-async function hook(name: string, input: object, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, ['--import', patient(300, 2000, 15_000), main, 'hook', name, ...args], { env: env() });
+const hook = (name: string, input: object, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
+  hookWith({}, undefined, name, input, ...args);
+async function hookWith(
+  variables: Record<string, string>,
+  cwd: string | undefined,
+  name: string,
+  input: object,
+  ...args: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, ['--import', patient(300, 2000, 15_000), main, 'hook', name, ...args], {
+    env: { ...env(), ...variables },
+    cwd,
+  });
   child.stdin.end(JSON.stringify(input));
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   return { code: code as number, stdout, stderr };
@@ -595,6 +606,30 @@ test('a client asks before it changes a file, by the path of the file, and refus
   }
 });
 
+test('hooks store no secret that they were given, nor half of one', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'given-test-'));
+  const given = { ACME_API_KEY: 'zq81kd92mxpw73hf', LICENSE: 'horse-battery', DATABASE_URL: '', XDG_CONFIG_HOME: join(root, 'config') };
+  const said = `${given.ACME_API_KEY} ${given.LICENSE} s3cret-word`;
+  const address = 'postgresql://me:h7Kq2xWz@db.example/app';
+  const secret = /zq81kd|horse|s3cret|h7Kq/;
+  try {
+    await writeFile(join(root, 'work-ledger.toml'), 'secrets = ["LICENSE"]\n');
+    await mkdir(join(root, 'config', 'work-ledger'), { recursive: true });
+    await writeFile(join(root, 'config', 'work-ledger', 'work-ledger.toml'), `database_url = "${database.url}?password=s3cret-word"\n`);
+    const here = { session_id: 'given', cwd: root };
+    await hookWith(given, root, 'user-prompt', { ...here, prompt: `Use ${said}` });
+    for (const output of [said, ...[said, address].map((one) => `${' '.repeat(2000 - one.indexOf('h') - 6)}${one}`)])
+      await hookWith(given, root, 'post-tool-use', { ...here, tool_name: 'Bash', tool_input: {}, tool_response: output });
+    const rows = await database.query<{ row: string }>(`
+      select w.description as row from ledger.work_items w where w.params ->> 'conversationId' = 'given' union all
+      select j.content::text from ledger.journal_entries j join ledger.work_items w on w.id = j.work_item_id where w.params ->> 'conversationId' = 'given'`);
+    expect(rows.filter(({ row }) => row.includes('[red'))).toHaveLength(5);
+    expect(rows.filter(({ row }) => secret.test(row))).toEqual([]);
+  } finally {
+    await rm(root, { recursive: true });
+  }
+});
+
 test('a change to a file does not wait for a database that is gone', async () => {
   const silent = createServer(() => {});
   await new Promise<void>((done) => void silent.listen(0, '127.0.0.1', done));
@@ -681,6 +716,65 @@ test('a client that says with each call whose it is has a session for each, and 
     { of: 'thread-2', said: ['of the second'] },
   ]);
   await client.close();
+});
+
+test('Claude Code goes on to another session, and its server, which nobody tells, with it', async () => {
+  const config = await mkdtemp(join(tmpdir(), 'claude-config-test-'));
+  const file = join(config, 'sessions', `${process.pid}.json`); // of the parent of its server
+  const notes = () =>
+    database.query(`
+      select w.params ->> 'conversationId' as session, string_agg(l.content, ' ' order by l.seq) as notes
+        from ledger.work_items w left join ledger.work_ledger l on l.work_item_id = w.id
+       where w.params ->> 'conversationId' like 'goes-on-%' group by 1 order by 1`);
+  try {
+    await mkdir(join(config, 'sessions'));
+    const client = await connectWith({ CLAUDE_CODE_SESSION_ID: 'goes-on-0', CLAUDE_CONFIG_DIR: config });
+    await client.listTools();
+    const note = (content: string) => call(client, 'ledger_append', { entry_type: 'note', content });
+    for (const session of ['goes-on-1', 'goes-on-2', 'goes-on-1']) {
+      await writeFile(file, JSON.stringify({ sessionId: session }));
+      await note(`in ${session}`);
+    }
+    expect(await notes()).toEqual([
+      { session: 'goes-on-1', notes: 'in goes-on-1 in goes-on-1' },
+      { session: 'goes-on-2', notes: 'in goes-on-2' },
+    ]);
+    for (const wrong of ['{', '{"sessionId": 1}', '{"sessionId": "../x"}']) {
+      await writeFile(file, wrong);
+      await note('as told');
+    }
+    expect((await notes())[0]).toEqual({ session: 'goes-on-0', notes: 'as told as told as told' });
+  } finally {
+    await rm(config, { recursive: true });
+  }
+});
+
+test('a session of Claude Code that calls nothing is there as long as its server, and heard of as the one that it is in', async () => {
+  const hasten = 'const set = setInterval; globalThis.setInterval = (act, ms) => set(act, ms === 60_000 ? 20 : ms);'; // a minute
+  const config = await mkdtemp(join(tmpdir(), 'claude-config-test-'));
+  const isThere = (session: string) =>
+    until(
+      async () =>
+        (
+          await database.query(
+            `select from ledger.v_work_list v join ledger.work_items w on w.id = v.work_item_id
+              where w.params ->> 'conversationId' = '${session}' and v.session_status = 'active'`,
+          )
+        ).length === 1,
+    );
+  try {
+    await mkdir(join(config, 'sessions'));
+    await connectWith({
+      CLAUDE_CODE_SESSION_ID: 'idle-1',
+      CLAUDE_CONFIG_DIR: config,
+      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(hasten)}`,
+    });
+    await isThere('idle-1');
+    await writeFile(join(config, 'sessions', `${process.pid}.json`), JSON.stringify({ sessionId: 'idle-2' }));
+    await isThere('idle-2');
+  } finally {
+    await rm(config, { recursive: true });
+  }
 });
 
 test('a client whose server and hooks start at the same moment has one session', async () => {

@@ -155,6 +155,42 @@ describe.skipIf(claude === '')('Claude Code', () => {
     ]);
   });
 
+  test('goes on with --continue, and to another session with /clear: its notes are where its hooks journal', async () => {
+    let left: string | null = null;
+    const own = await ClaudeHome.open(database.url, ({ tools }) => {
+      if (left === null) return [{ type: 'text', text: 'Noted.' }];
+      if (!tools?.some(({ name }) => name === appendTool)) return waitForTools();
+      const content = left;
+      left = null;
+      return [use(appendTool, { entry_type: 'note', content })];
+    });
+    const prompt = (...words: [string, ...string[]]): Promise<string> => own.prompt((left = words[0]), ...words.slice(1));
+    try {
+      const first = await prompt('begun');
+      expect(await prompt('continued', '--continue')).toBe(first);
+      const open = own.session('cleared');
+      await open.say((left = 'another'));
+      const second = open.id();
+      await open.say('/clear');
+      await open.say((left = 'cleared'));
+      const third = open.id();
+      await open.end();
+      expect(new Set([first, second, third]).size).toBe(3);
+      expect(
+        await database.query(`
+          select w.params ->> 'conversationId' as session, string_agg(l.content, ', ' order by l.seq) as notes
+            from ledger.work_items w left join ledger.work_ledger l on l.work_item_id = w.id
+           where w.params ->> 'directory' = '${own.work}' group by w.id order by w.id`),
+      ).toEqual([
+        { session: first, notes: 'begun, continued' },
+        { session: second, notes: 'another' },
+        { session: third, notes: 'cleared' },
+      ]);
+    } finally {
+      await own.close();
+    }
+  });
+
   test('hears while it works what others found, without a tool that waits for it', async () => {
     const background = await db.workSubmit({ workType: 'analyze', description: 'Look at the drawer', workspaceDir: work });
     found = () => db.ledgerAppend(background.id, 'finding', 'The drawer sticks');

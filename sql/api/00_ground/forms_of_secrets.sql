@@ -32,12 +32,22 @@ $$;
 
 comment on function _may_hold_secret(text) is 'Whether _redacted() could find anything. Null for null.';
 
+create or replace function _secrets_short()
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return '(^|[^aeiou]|(?:^|[^A-Za-z])[aeiou]|(?:\\u[0-9A-Fa-f]{2}|%)[0-9A-Fa-f]{2})'
+    '(?:sk-(?:(?:ant|proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{16,}|[A-Za-z0-9]{32,})|[sr]k_(?:live|test)_[A-Za-z0-9]{16,})';
+
+comment on function _secrets_short() is 'Keys that begin with sk or rk, as a regular expression whose group is what precedes them: not the rest of a word such as task, disk or fork, which begin many names (task-admin-…), except in an escape (\u00ae, %ae); the same in runtime/secrets/forms.ts.';
+
 create or replace function _secrets_whole()
   returns text
   language sql
   immutable
   parallel safe
-  return 'sk-(?:ant|proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{16,}|sk-[A-Za-z0-9]{32,}|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,}'
+  return 'whsec_[A-Za-z0-9+/=]{24,}'
     '|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20,}|xox[a-z]-[A-Za-z0-9-]{11,}|xapp-[A-Za-z0-9-]{20,}'
     '|GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36,}|pypi-[A-Za-z0-9_-]{50,}'
     '|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{64}'
@@ -93,9 +103,10 @@ create or replace function _redacted(p_text text)
   language sql
   immutable
   parallel safe
-  -- The first use of these two expressions on a connection takes 50 ms to compile them.
+  -- The first use of these expressions on a connection takes 50 ms to compile them.
   return case when _may_hold_secret(p_text)
-    then regexp_replace(regexp_replace(p_text collate "C", _secrets_whole(), '[redacted]', 'g'), _secrets_behind(), '\1\2\3\4\5\6\7\8\9[redacted]', 'g')
+    then regexp_replace(regexp_replace(regexp_replace(p_text collate "C", _secrets_short(), '\1[redacted]', 'g'), _secrets_whole(), '[redacted]', 'g'),
+           _secrets_behind(), '\1\2\3\4\5\6\7\8\9[redacted]', 'g')
     else p_text end;
 
 comment on function _redacted(text) is 'The text, or JSON as text, with [redacted] in place of secrets: JSON stays valid, and doing it again changes nothing.';

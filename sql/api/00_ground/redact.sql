@@ -202,7 +202,7 @@ begin
       ('journal_entries', 'content delete_reason', null), ('session_records', 'content', null), ('sessions', 'task_description', null),
       ('work_checkpoints', 'summary completed_tasks key_decisions current_state files_modified pending_actions', null), ('message_lints', 'message', null),
       ('models', 'cooldown_reason', null), ('claims', 'key place why', null), ('subscriptions', 'target', null),
-      ('memory_versions', 'content why', null)) t(name, columns, own) loop
+      ('memory_versions', 'content why', null), ('erasures', 'reason', null)) t(name, columns, own) loop
     -- A WHEN condition picks the rows that may contain a secret; only those are processed.
     execute format('create or replace trigger redact before insert or update of %s on %I for each row %s execute function %I(%s)',
       (select string_agg(quote_ident(c), ', ') from unnest(v_columns) c), v_table,

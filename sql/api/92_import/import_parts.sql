@@ -184,8 +184,10 @@ create or replace function _import_config(p_model text, p_system text, p_tools j
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
+  -- A prompt that somebody recorded: unlike those of faculties, it may hold what the program that ran had read.
+  v_system text := case when _redacts('{}') then _redacted(p_system) else p_system end;
   v_config text := '{"model":' || to_json(coalesce(p_model, 'unknown'))::text || ',"max_tokens":32000'
-    || case when p_system ~ '\S' then ',"system":[' || _text_block(p_system) || ']' else '' end
+    || case when v_system ~ '\S' then ',"system":[' || _text_block(v_system) || ']' else '' end
     || coalesce((select ',"tools":['
                  || string_agg(
                    '{"name":' || to_json(t.name)::text || ',"description":"","input_schema":{"type":"object"}}', ',' order by t.name)
@@ -194,6 +196,9 @@ declare
   v_hash text := _content_hash(v_config);
 begin
   insert into turn_configs (content_hash, config) values (v_hash, v_config::json) on conflict do nothing;
+  if found and v_system <> p_system then
+    perform _redaction_note('turn_configs', '{}', p_system, v_system);
+  end if;
   return v_hash;
 end
 $$;

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { passwordsOf, shownUrl, withoutPassword } from '../../../runtime/ledger/address.ts';
-import { secretsBehind, secretsWhole, withoutBeginning, withoutForms } from '../../../runtime/secrets/forms.ts';
+import { secretsBehind, secretsShort, secretsWhole, withoutBeginning, withoutForms } from '../../../runtime/secrets/forms.ts';
 import { countWith, keepSecret, withoutKnown, withoutKnownSoFar, withoutSecrets } from '../../../runtime/secrets/known.ts';
 import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
@@ -23,13 +23,16 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 test('the forms are those of the database', async () => {
-  const [sql] = await database.query(`select ledger._secrets_whole() as whole, ledger._secrets_behind() as behind`);
-  expect({ whole: secretsWhole, behind: secretsBehind }).toEqual(sql);
+  const [sql] = await database.query(
+    `select ledger._secrets_short() as short, ledger._secrets_whole() as whole, ledger._secrets_behind() as behind`,
+  );
+  expect({ short: secretsShort, whole: secretsWhole, behind: secretsBehind }).toEqual(sql);
 });
 
 test.each([
   `Use ${key} now`,
   `${key}\n${key}`,
+  `/tmp/task-${'a1'.repeat(16)} sk-${'a1'.repeat(16)}`,
   `postgresql://me:p@ss@h/d`,
   `x://a:b@c x://d:3@f`,
   `host=h user=u password='p w' x`,
@@ -169,6 +172,7 @@ test.each([
   [String.raw`host=h password = 'it\'s pw' user=u`, 'host=h password = *** user=u', null, ["it's pw"]],
   ['PGPASSWORD=pw-1', 'PGPASSWORD=***', null, ['pw-1']],
   ['me:pw-1@h/d', 'me:***@h/d', null, []],
+  ['postgres//me:pw-1@h/d', 'postgres//me:***@h/d', null, []],
 ])('%s is printed as %s', (address, shown, password, secrets) => {
   expect(shownUrl(address)).toBe(shown);
   expect(passwordsOf(address)).toEqual(secrets);

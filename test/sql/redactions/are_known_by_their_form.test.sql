@@ -19,6 +19,8 @@ create temp table secret as
     ('s3cr3t', 'application_name=''my app'' password=', E'\n'), ('$ecr3t', 'postgres://me:', '@h'), ('(s3cr3t', 'postgres://me:', '@h'), ('[s3cr3t', 'host=h password=', ''),
     ('{s3cr3t', 'PGPASSWORD=', ' psql'), ('*s3cr3t', 'host=h password=', ' x'), ('$ecret-1', 'host=h password=', ''), ('$ecr3tpass', 'https://h/?password=', '&b=2'),
     (gen_random_uuid()::text, '//registry.npmjs.org/:_authToken=', E'\n'), ('T01ABCDEF/B02ABCDEF/' || repeat('aB1', 8), 'curl https://hooks.slack.com/services/', ' -d x'),
+    ('sk-' || repeat('a1', 16), ' a', ''), ('sk-' || repeat('a1', 16), '%3a', ''), ('sk-' || repeat('a1', 16), '\u00ae', ''), ('sk-' || repeat('a1', 16), 'A', ''),
+    ('rk_' || 'test_' || repeat('a1', 8), 'é', ''), ('sk-' || 'admin-' || repeat('a1', 8), E'\n', ''),
     (repeat('dXNlcjpw', 3) || '1=', 'headers["Authorization"] = "Basic ', '"')
   ) s(hidden, before, after);
 update secret set before = 'redis://me:' where before = 'redis://';
@@ -30,7 +32,7 @@ select is_empty($$ select to_json(before || hidden || after) from secret
 select is_empty($$ select before, hidden from secret where _redacted(_redacted(before || hidden || after)) <> _redacted(before || hidden || after) $$, 'once');
 select is_empty($$ select before, hidden from secret where not _may_hold_secret(before || hidden || after) or not _may_hold_secret(to_json(before || hidden || after)::text) $$,
   'the first look finds them');
-select is((select count(*)::integer from secret), 38, 'all of them');
+select is((select count(*)::integer from secret), 44, 'all of them');
 select is_empty($$
   select v from unnest(array[
     'task-12345678901234567890', 'the token sk-ant-… of the user', 'postgresql://user:password@host/db', 'postgresql://me:$PASSWORD@host', 'redis://me:${PW}@h',
@@ -39,6 +41,7 @@ select is_empty($$
     'postgres://me:[redacted]@h', 'password=', 'PGPASSWORD=$PW psql', 'the words host=a password=$1', 'mailto:me@example.org', gen_random_uuid()::text, encode(sha256('x'), 'hex'),
     'connect(host=h, user=u, password=getpass())', 'connect(password=getpass(), host=h)', 'postgres://me:[YOUR-PASSWORD]@h', 'postgres://me:***@h', 'postgres://me:{{ pw }}@h',
     'host=h password=$PW', 'PGPASSWORD=$(pass show db) psql', 'PGPASSWORD={os.environ["PW"]}', 'password=${PW} host=h', '_authToken=${NPM_TOKEN}', 'this._authToken=response.token',
+    '/tmp/task-' || repeat('a1', 16), 'Disk-' || repeat('a1', 16), 'helpdesk-admin-configuration-api', 'desk-proj-configuration-api', 'spark_test_20260101T000000Z',
     'hooks.slack.com/services/...', 'select * from u where user=1 and password=(select 1)', repeat('iVBORw0KGgoAAAANSUhEUgAA/+', 40), 'postgres://me:$(pass)@h']) v
    where _redacted(v) <> v $$, 'what is none stays');
 select is(_redacted(repeat('eyJhbGciOiJIUzI1NiJ9', 10000)), repeat('eyJhbGciOiJIUzI1NiJ9', 10000), 'and long texts that begin like one do, too');
