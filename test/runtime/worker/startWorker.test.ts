@@ -9,6 +9,7 @@ import { startWorker } from '../../../runtime/worker/worker.ts';
 import type { WorkerOptions } from '../../../runtime/worker/worker.ts';
 import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
+import { until } from '../../workerProcess.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -53,4 +54,26 @@ test.for(['', 'nonsense', 'localhost:5432/shop'])('what is no address is not wai
 test('what the database or the system refuses is an error of the project', async () => {
   expect(await refused({ treeId: 'x' })).toBe('22P02');
   expect(await refused({ http: { host: '127.0.0.1', port: 99_999 } })).toBe('WL002');
+});
+
+test('that a connection of its jobs was lost is a short line', async () => {
+  const lines: string[] = [];
+  const worker = await startWorker({
+    url: database.url,
+    schema: 'ledger',
+    tools: [],
+    docker: null,
+    model,
+    log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
+  });
+  try {
+    await database.query(`
+      select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and application_name = 'work-ledger jobs' and state = 'idle'`);
+    const lost = (): string[] => lines.filter((line) => line.includes('jobs connection lost'));
+    await until(() => lost().length > 0);
+    for (const line of lost()) expect(Object.keys(JSON.parse(line).err)).not.toContain('client');
+  } finally {
+    await worker.stop();
+  }
 });
