@@ -23,6 +23,7 @@ export type FocusOutcome =
 
 /** Drives a work item, if this worker can claim it, for one or more iterations. */
 export async function runFocus(workItemId: string, runtime: Runtime): Promise<FocusOutcome> {
+  const askedAt = performance.now();
   const { claim, begin } = await runtime.db.focusBegin(workItemId, runtime.leases.workerId, runtime.leases.leaseSeconds);
   if (claim.kind === 'not_due' && claim.reason !== undefined) {
     runtime.log.info(
@@ -31,7 +32,7 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
     );
   }
   if (claim.kind !== 'claimed') return claim;
-  const held = runtime.leases.hold(claim);
+  const held = runtime.leases.hold(claim, askedAt);
   if (claim.iteration === 1 && (runtime.waits.get(workItemId)?.startsWith('queued') ?? true))
     runtime.log.info({ workItemId, faculty: claim.faculty.name, attempt: claim.attempt }, 'item begun');
   try {

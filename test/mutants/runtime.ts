@@ -1123,6 +1123,22 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a worker whose heartbeats fail takes its work for lost',
   },
   {
+    name: 'what is claimed after an outage is taken for lost with the rest',
+    file: 'runtime/worker/leases.ts',
+    from: 'if (Math.max(this.#renewedAt, askedAt) < since)',
+    to: 'if (Math.min(this.#renewedAt, askedAt) < since)',
+    test: 'test/runtime/worker/leases.test.ts',
+    title: 'what is claimed once the database is back',
+  },
+  {
+    name: 'a worker renews what it has dropped',
+    file: 'runtime/worker/leases.ts',
+    from: `.filter(({ controller }) => controller.signal.reason !== ('lost' satisfies StopReason))`,
+    to: '',
+    test: 'test/runtime/worker/leases.test.ts',
+    title: 'what is claimed once the database is back',
+  },
+  {
     name: 'a lease that was not renewed is kept',
     file: 'runtime/worker/leases.ts',
     from: `if (!renewed.has(claim.lease)) controller.abort('lost' satisfies StopReason);`,
