@@ -3,6 +3,7 @@
 
 import type { Begin, Claim, Failure, HookOrder, Step } from '../ledger/answers.ts';
 import { isLeaseLost, messageOf } from '../ledger/errors.ts';
+import { isConnectionLost } from '../ledger/reachable.ts';
 import { lacksHook } from '../tools/hook.ts';
 import { askModel } from './askModel.ts';
 import type { Focus, Runtime, StopReason } from './focus.ts';
@@ -48,6 +49,7 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
     return outcome;
   } catch (error) {
     if (isLeaseLost(error)) return { kind: 'lost' };
+    if (held.signal.aborted && isConnectionLost(error)) throw error; // a worker that has to stop waits no second time
     runtime.log.error({ workItemId, err: error }, 'iteration broken off');
     const outcome = await runtime.db.iterationFail(claim, {
       class: 'unknown',

@@ -1123,6 +1123,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a worker whose heartbeats fail takes its work for lost',
   },
   {
+    name: 'a stopping worker waits a second time for a database that is away',
+    file: 'runtime/focus/runFocus.ts',
+    from: 'if (held.signal.aborted && isConnectionLost(error)) throw error;',
+    to: 'void isConnectionLost;',
+    test: 'test/runtime/worker/engage.test.ts',
+    title: 'once is enough',
+  },
+  {
     name: 'what is claimed after an outage is taken for lost with the rest',
     file: 'runtime/worker/leases.ts',
     from: 'if (Math.max(this.#renewedAt, askedAt) < since)',
