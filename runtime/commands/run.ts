@@ -170,7 +170,8 @@ async function driveHere(item: WorkItem, keeper: string, drive: Drive): Promise<
       if (stopped.aborted) sayStopped();
       return last;
     }).catch((error: unknown) => {
-      if (isConnectionLost(error)) sayStopped();
+      if (stopped.aborted || isConnectionLost(error)) sayStopped();
+      if (stopped.aborted) return null;
       throw error;
     });
     if (stopped.aborted) return exit.interrupted;

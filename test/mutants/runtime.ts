@@ -1123,6 +1123,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a worker whose heartbeats fail takes its work for lost',
   },
   {
+    name: 'a worker that starts does not hear that it is to stop',
+    file: 'runtime/worker/worker.ts',
+    from: '...(signal ? [signal] : [])',
+    to: '...(signal ? [] : [])',
+    test: 'test/runtime/worker/startWorker.test.ts',
+    title: 'stopped while its worker waits',
+  },
+  {
     name: 'a stopping worker waits a second time for a database that is away',
     file: 'runtime/focus/runFocus.ts',
     from: 'if (held.signal.aborted && isConnectionLost(error)) throw error;',

@@ -1,5 +1,11 @@
 // What a worker that a program starts is not told in vain.
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -76,4 +82,35 @@ test('that a connection of its jobs was lost is a short line', async () => {
   } finally {
     await worker.stop();
   }
+});
+
+test('a command that is stopped while its worker waits for the database ends', async () => {
+  const { username, hostname, port, pathname } = new URL(database.url);
+  const host = decodeURIComponent(hostname);
+  let isAway = false;
+  const server = createServer((client) => {
+    client.on('error', () => {});
+    if (isAway) client.destroy();
+    else {
+      const upstream = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port || 5432}`) : connect(Number(port), host);
+      upstream.on('error', () => {});
+      client.on('data', (chunk) => (isAway ||= chunk.includes('v_faculties'))); // the last that is asked before the worker is started
+      client.pipe(upstream).pipe(client);
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `postgresql://${username}@127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`;
+  const main = fileURLToPath(new URL('../../../runtime/start.ts', import.meta.url));
+  const child = spawn(process.execPath, [main, 'work', '--all-projects'], {
+    env: { PATH: process.env['PATH'], DATABASE_URL: url, WORK_LEDGER_SCHEMA: 'ledger', ANTHROPIC_API_KEY: 'k' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk) => (said += String(chunk)));
+  const ended = once(child, 'exit');
+  await until(() => said.includes('waiting for it') || child.exitCode !== null);
+  child.kill('SIGTERM');
+  expect(await ended, said).toEqual([0, null]);
+  expect(said).toContain('stopped before the worker had started');
+  server.close();
 });
