@@ -1123,6 +1123,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a worker whose heartbeats fail takes its work for lost',
   },
   {
+    name: 'a file of an archive that broke off replaces one that was whole',
+    file: 'sandbox/fileArchive.ts',
+    from: 'if (missing > 0) throw',
+    to: 'if (missing > size) throw',
+    test: 'test/sandbox/fileArchive.test.ts',
+    title: 'leaves nothing',
+  },
+  {
     name: 'a worker that starts does not hear that it is to stop',
     file: 'runtime/worker/worker.ts',
     from: '...(signal ? [signal] : [])',
