@@ -281,7 +281,7 @@ export async function driven<T>(
   signal: AbortSignal | undefined,
   watch: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const worker = await openWorker({ ...options, treeId: await db.rootOf(item.id) });
+  const worker = await openWorker({ ...options, treeId: await db.rootOf(item.id) }, signal);
   const failed = new AbortController();
   try {
     await db.workerStop(keeper); // the worker has taken over

@@ -1,6 +1,8 @@
 // The workspace of a work item in a container. Its files are on a volume, which stays until it is removed; the container belongs to this
 // process and ends with it, and the next worker starts another with the same volume.
 
+import { addAbortSignal } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type Docker from 'dockerode';
@@ -249,11 +251,13 @@ export async function pullFiles(
   image: string,
   directory: string,
   limits: ArchiveLimits,
+  signal = new AbortController().signal,
 ): Promise<{ files: number; leftOut: string[] }> {
   await docker.getVolume(volumeOf(workItemId)).inspect();
-  return withVolume(docker, workItemId, image, async (container) =>
-    unpackFiles(await container.getArchive({ path: `${MOUNT}/agent` }), directory, limits),
-  );
+  return withVolume(docker, workItemId, image, async (container) => {
+    const archive = (await container.getArchive({ path: `${MOUNT}/agent` })) as Readable;
+    return unpackFiles(addAbortSignal(signal, archive), directory, limits);
+  });
 }
 
 /** Copies the contents of a directory of this host to a work item's workspace, which is created if there is none yet. */
@@ -263,6 +267,7 @@ export async function pushFiles(
   image: string,
   directory: string,
   limits: ArchiveLimits,
+  signal = new AbortController().signal,
 ): Promise<void> {
   const opened = await openDirectory(directory).catch((error: NodeJS.ErrnoException) => {
     throw new WorkspaceError(
@@ -271,7 +276,7 @@ export async function pushFiles(
   });
   const archive = await packFiles(opened, limits);
   await makeVolume(docker, workItemId, limits.maxBytes);
-  await withVolume(docker, workItemId, image, async (container) => container.putArchive(archive, { path: MOUNT }));
+  await withVolume(docker, workItemId, image, async (container) => container.putArchive(archive, { path: MOUNT, abortSignal: signal }));
 }
 
 /** Creates a container without starting it, so that its volume can be read and written. */

@@ -131,6 +131,7 @@ export async function unpackFiles(
   const leftOut: string[] = [];
   let files = 0;
   let bytes = 0;
+  let taken: Promise<void> | undefined;
   const reader = extract();
   reader.on('entry', (entry, stream, next) => {
     const name = entry.name.replace(/^[^/]*\/?/, '');
@@ -143,9 +144,9 @@ export async function unpackFiles(
       bytes += entry.size ?? 0;
       if (bytes > limits.maxBytes || ++files > limits.maxFiles)
         throw new WorkspaceError(`there are more than ${Math.floor(limits.maxBytes / 1024 / 1024)} MiB or ${limits.maxFiles} files`);
-      await target.writeFile(name, stream, undefined, (entry.mode ?? 0o644) & 0o777);
+      await target.writeFile(name, wholeOf(stream, entry.size ?? 0), undefined, (entry.mode ?? 0o644) & 0o777);
     };
-    void (async () => {
+    taken = (async () => {
       try {
         await take();
         next();
@@ -154,6 +155,20 @@ export async function unpackFiles(
       }
     })();
   });
-  await pipeline(archive, reader);
+  try {
+    await pipeline(archive, reader);
+  } finally {
+    await taken; // an archive that breaks off leaves no file that was begun
+  }
   return { files, leftOut };
+}
+
+/** The content of an entry. When an archive breaks off, its entry just ends. */
+async function* wholeOf(content: AsyncIterable<Buffer>, size: number): AsyncGenerator<Buffer> {
+  let missing = size;
+  for await (const chunk of content) {
+    missing -= chunk.length;
+    yield chunk;
+  }
+  if (missing > 0) throw new WorkspaceError('the archive broke off');
 }

@@ -10,6 +10,7 @@ import type { ActivityEvent } from '../ledger/activity.ts';
 import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
+import { isConnectionLost } from '../ledger/reachable.ts';
 import { createModelClient } from '../model/callModel.ts';
 import type { ModelClient } from '../model/message.ts';
 import { startScriptedModel } from '../model/scriptedModel.ts';
@@ -161,12 +162,17 @@ async function driveHere(item: WorkItem, keeper: string, drive: Drive): Promise<
   const begun = performance.now();
   return stoppable(async (stopped) => {
     const worker = { ...drive, log: logger(drive.logLevel) };
+    // A worker of root serves only directories that were named to it.
+    const where = process.getuid?.() === 0 && drive.ownDirectories ? ` --workspace ${drive.ownDirectories.join()}` : '';
+    const sayStopped = (): void => note(`stopped; nothing is lost. Continue with: work-ledger run --resume ${item.id}${where}`);
     const ended = await driven(db, item, keeper, worker, stopped, async (signal) => {
       const last = await shown(item.id, drive, signal);
-      // A worker of root serves only directories that were named to it.
-      const where = process.getuid?.() === 0 && drive.ownDirectories ? ` --workspace ${drive.ownDirectories.join()}` : '';
-      if (stopped.aborted) note(`stopped; nothing is lost. Continue with: work-ledger run --resume ${item.id}${where}`);
+      if (stopped.aborted) sayStopped();
       return last;
+    }).catch((error: unknown) => {
+      if (stopped.aborted || isConnectionLost(error)) sayStopped();
+      if (stopped.aborted) return null;
+      throw error;
     });
     if (stopped.aborted) return exit.interrupted;
     print(ended, ended ? itemText(ended) : '', drive.json ?? false);

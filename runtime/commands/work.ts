@@ -122,11 +122,23 @@ async function workWith(tools: Tool[], options: WorkOptions): Promise<number> {
   const open = faculties.some(({ engage }) => engage.workspace === 'host') ? await uncontained() : null;
   if (open !== null) log.warn(open);
   // From here on leases may be held, which only a clean stop of the worker releases.
+  const stopped = new AbortController();
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
   });
+  void signalled.then(() => stopped.abort());
   const { http: _, ...given } = options;
-  const worker = await openWorker({ ...given, ...(http && { http }), url: place.url, schema: place.schema, project, model, tools, log });
+  const worker = await openWorker(
+    { ...given, ...(http && { http }), url: place.url, schema: place.schema, project, model, tools, log },
+    stopped.signal,
+  ).catch((error: unknown) => {
+    if (stopped.signal.aborted) return null;
+    throw error;
+  });
+  if (worker === null) {
+    log.info('stopped before the worker had started');
+    return exit.ok;
+  }
   log.info(
     project === null
       ? 'it works on what is queued in any project'

@@ -29,7 +29,12 @@ export type Held = { signal: AbortSignal; drop(): void };
 export type Runtime = {
   db: Db;
   /** Identifies this worker and keeps this process's leases alive. */
-  leases: { readonly workerId: string; readonly leaseSeconds: number; readonly isEnding: boolean; hold(claim: Claimed): Held };
+  leases: {
+    readonly workerId: string;
+    readonly leaseSeconds: number;
+    readonly isEnding: boolean;
+    hold(claim: Claimed, askedAt: number): Held;
+  };
   watchers: Watchers;
   inputs: StatedInputs;
   /** The model client for a faculty. */

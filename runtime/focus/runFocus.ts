@@ -3,6 +3,7 @@
 
 import type { Begin, Claim, Failure, HookOrder, Step } from '../ledger/answers.ts';
 import { isLeaseLost, messageOf } from '../ledger/errors.ts';
+import { isConnectionLost } from '../ledger/reachable.ts';
 import { lacksHook } from '../tools/hook.ts';
 import { askModel } from './askModel.ts';
 import type { Focus, Runtime, StopReason } from './focus.ts';
@@ -23,6 +24,7 @@ export type FocusOutcome =
 
 /** Drives a work item, if this worker can claim it, for one or more iterations. */
 export async function runFocus(workItemId: string, runtime: Runtime): Promise<FocusOutcome> {
+  const askedAt = performance.now();
   const { claim, begin } = await runtime.db.focusBegin(workItemId, runtime.leases.workerId, runtime.leases.leaseSeconds);
   if (claim.kind === 'not_due' && claim.reason !== undefined) {
     runtime.log.info(
@@ -31,7 +33,7 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
     );
   }
   if (claim.kind !== 'claimed') return claim;
-  const held = runtime.leases.hold(claim);
+  const held = runtime.leases.hold(claim, askedAt);
   if (claim.iteration === 1 && (runtime.waits.get(workItemId)?.startsWith('queued') ?? true))
     runtime.log.info({ workItemId, faculty: claim.faculty.name, attempt: claim.attempt }, 'item begun');
   try {
@@ -47,6 +49,7 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
     return outcome;
   } catch (error) {
     if (isLeaseLost(error)) return { kind: 'lost' };
+    if (held.signal.aborted && isConnectionLost(error)) throw error; // a worker that has to stop waits no second time
     runtime.log.error({ workItemId, err: error }, 'iteration broken off');
     const outcome = await runtime.db.iterationFail(claim, {
       class: 'unknown',

@@ -13,7 +13,11 @@ import { Client } from './servers.ts';
 type Ask = (query: string | pg.QueryConfig, values?: unknown[]) => Promise<pg.QueryResult>;
 type Callback = (error: unknown, result?: unknown) => void;
 /** Fields that pg does not declare. */
-type Inner = { processID: number | null; pipeline: boolean; connection: { stream: { destroy(): void; ref(): void; unref(): void } } };
+type Inner = {
+  processID: number | null;
+  pipeline: boolean;
+  connection: { stream: { destroyed: boolean; destroy(): void; ref(): void; unref(): void } };
+};
 
 const CONNECT_MS = 10_000;
 const IDLE_IN_TRANSACTION_MS = 60_000;
@@ -106,8 +110,10 @@ export class PinnedClient extends Client {
     }) as pg.Client['query'];
     const close = super.end.bind(this);
     this.end = ((callback?: Callback) => {
-      // Waiting for the end of a connection must not last forever if nothing else keeps the process alive.
-      inner.connection.stream.ref();
+      // Waiting for the end of a connection must not last forever if nothing else keeps the process alive. A socket that is gone already
+      // would keep a listener for each ref().
+      const { stream } = inner.connection;
+      if (!stream.destroyed) stream.ref();
       this.hold = () => {};
       return answered(close(), callback);
     }) as pg.Client['end'];

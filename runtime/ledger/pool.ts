@@ -13,6 +13,7 @@ import { atFailpoints } from '../failpoint.ts';
 import { withoutKnown } from '../secrets/known.ts';
 import { keepGiven } from '../secrets/ofEnvironment.ts';
 import { checkLedger, OtherLedger } from './checkLedger.ts';
+import { NoConnection } from './connection.ts';
 import { pinnedDriver } from './driver.ts';
 import { errorCodes, LedgerError, messageOf, noWritesWords, sqlState } from './errors.ts';
 import type { PinnedClient } from './pinned.ts';
@@ -83,7 +84,9 @@ export async function openPool(
 
   const once: Run = async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) =>
     (await inLine((pool) => pool.any(made(query)))) as readonly z.output<Schema>[];
-  const said = async (error: unknown): Promise<unknown> => (isSomethingMissing(error) && (await refusal(url, schema))) || translate(error);
+  const said = async (error: unknown): Promise<unknown> =>
+    (isSomethingMissing(error) && (await refusal(url, schema))) ||
+    (isConnectionLost(error) ? new NoConnection(url, refusalOf(error)) : translate(error));
   const unrepeated =
     (ask: Run): Run =>
     async (query) => {

@@ -25,7 +25,7 @@ export class Leases {
   readonly #onRefused: (why: unknown) => void;
   readonly #log: Logger;
   /** By work item: a process drives an item at most once at a time. */
-  readonly #held = new Map<string, { claim: Claimed; controller: AbortController }>();
+  readonly #held = new Map<string, { claim: Claimed; askedAt: number; controller: AbortController }>();
   #timer: NodeJS.Timeout | undefined;
   #renewedAt = performance.now();
   #stopping = false;
@@ -66,13 +66,16 @@ export class Leases {
     this.#timer = setInterval(() => void this.#beat(), (this.leaseSeconds * 1000) / 4);
   }
 
-  /** Keeps a lease alive until `drop()`; the signal fires with a StopReason when work has to stop. */
-  hold(claim: Claimed): Held {
+  /**
+   * Keeps a lease alive until `drop()`; the signal fires with a StopReason when work has to stop. `askedAt`: when the claim was asked for,
+   * by performance.now().
+   */
+  hold(claim: Claimed, askedAt: number): Held {
     const workItemId = claim.work_item_id;
     this.lose(workItemId); // a previous holder in this process has lost its lease and may not know it yet
     const controller = new AbortController();
     if (this.#stopping) controller.abort('stopping' satisfies StopReason);
-    this.#held.set(workItemId, { claim, controller });
+    this.#held.set(workItemId, { claim, askedAt, controller });
     return {
       signal: controller.signal,
       drop: () => {
@@ -145,15 +148,15 @@ export class Leases {
 
   async #beat(): Promise<void> {
     // Checked even while an earlier heartbeat hangs: without an answer from the database no lease may be assumed.
-    if (performance.now() - this.#renewedAt > (this.leaseSeconds * 1000 * 2) / 3) {
-      for (const workItemId of this.#held.keys()) this.lose(workItemId);
-    }
+    const since = performance.now() - (this.leaseSeconds * 1000 * 2) / 3;
+    for (const [workItemId, { askedAt }] of this.#held) if (Math.max(this.#renewedAt, askedAt) < since) this.lose(workItemId);
     if (this.#timer === undefined || this.#beating !== undefined || !this.#isAtWork()) return;
     await (this.#beating = this.#renew().finally(() => (this.#beating = undefined)));
   }
 
   async #renew(): Promise<void> {
-    const named = [...this.#held.values()];
+    // What this process has dropped, another may take up as soon as its lease has run out.
+    const named = [...this.#held.values()].filter(({ controller }) => controller.signal.reason !== ('lost' satisfies StopReason));
     const askedAt = performance.now();
     try {
       const renewed = new Set(await this.#ask(named.map(({ claim }) => claim)));

@@ -119,7 +119,8 @@ const JOB_STATEMENT_MS = 60_000;
 
 /** A pool for graphile-worker, with an end() that does not wait for its connections: hanging queries never return them. */
 function openConnections(url: string, listenUrl: string | null, log: Logger): { pool: pg.Pool; end(): Promise<void> } {
-  const onLost = (error: Error): void => log.warn({ err: error }, 'jobs connection lost');
+  // pg adds the whole connection to the error of an idle one.
+  const onLost = (error: Error): void => log.warn({ err: Object.assign(error, { client: undefined }) }, 'jobs connection lost');
   const pool = new pg.Pool({
     Client: PinnedClient,
     connectionString: url,

@@ -116,8 +116,11 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   }
 }
 
-/** The same for commands, which report a UsageError to the person as such. */
-export async function openWorker(options: WorkerOptions): Promise<Worker> {
+/**
+ * The same for commands, which report a UsageError to the person as such. `signal`: while it starts, it waits for the database no longer
+ * than until then, and rejects.
+ */
+export async function openWorker(options: WorkerOptions, signal?: AbortSignal): Promise<Worker> {
   checkAddress(options.url);
   checkOptions(options);
   const { url, schema, log = pino({ level: 'warn' }, logDestination()), treeId = null } = options;
@@ -130,9 +133,10 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   hideEnvironment();
   if (failpoints.length > 0) log.warn({ failpoints }, 'WORK_LEDGER_FAILPOINTS is set: this worker fails on purpose');
   const stopping = new AbortController();
+  const starting = AbortSignal.any([stopping.signal, ...(signal ? [signal] : [])]);
   const ended = Promise.withResolvers<Error | null>();
   const refused = Promise.withResolvers<unknown>();
-  const patiently = <T>(use: () => Promise<T>): Promise<T> => whenReachable(use, log, stopping.signal);
+  const patiently = <T>(use: () => Promise<T>): Promise<T> => whenReachable(use, log, starting);
   await patiently(() => checkLedger(url, schema, { isWorker: true }));
   const { isPooled, at: listenUrl } = await patiently(() => hearing(url));
 
@@ -140,7 +144,12 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const heart = await openChecked(url, schema, { maximumPoolSize: 1 });
   const directories = new ServedDirectories(options.workspaceRoots ?? workspaceRoots(), options.ownDirectories);
   const docker = options.docker === undefined ? await dockerOrNone(log) : (options.docker as Docker | null);
-  const containers = docker === null ? null : openContainers(docker, db, await patiently(() => heart.ledgerId()), directories, log);
+  const closePools = (): Promise<unknown> => Promise.all([heart.close(), db.close()]);
+  const ledgerId = await patiently(() => heart.ledgerId()).catch(async (error: unknown) => {
+    await closePools();
+    throw error;
+  });
+  const containers = docker === null ? null : openContainers(docker, db, ledgerId, directories, log);
   const close = async (): Promise<void> => {
     stopping.abort();
     await Promise.race([warming, sleep(2000, undefined, { ref: false })]); // metrics cover only the time before the oldest open transaction
@@ -148,8 +157,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     await containers?.close();
     await counting?.stop();
     await health?.close();
-    await heart.close();
-    await db.close();
+    await closePools();
   };
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
   const watchers = new Watchers(db, log);

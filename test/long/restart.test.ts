@@ -1,8 +1,12 @@
-// The database server goes away under a working worker and comes back: the worker goes on by itself.
+// The database server goes away under a working worker and comes back: the worker goes on by itself. A command that waited for it in vain
+// says so.
 
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -56,3 +60,31 @@ test('work that was under way and work submitted afterwards are both done', asyn
   await model.close();
   await db.close();
 });
+
+test('run, from which the server stays away, ends, and says how to go on', async () => {
+  const { url } = await ensureEmbedded({ dataDir });
+  const model = await startScriptedModel(scriptOf([{ stall: true }]));
+  const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
+  const child = spawn(process.execPath, [main, 'run', 'Say hello', '--faculty', await talker(), '--grace-seconds', '0'], {
+    cwd: dataDir,
+    env: { PATH: process.env['PATH'], HOME: dataDir, DATABASE_URL: url, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk) => (said += String(chunk)));
+  const ended = once(child, 'exit');
+  await until(() => model.requests.length === 1);
+  await stopEmbedded(dataDir);
+  expect((await ended)[0], said).toBe(1);
+  expect(said).toMatch(
+    /\nstopped; nothing is lost\. Continue with: work-ledger run --resume [0-9a-f-]{36}\nerror: the database postgresql:\S+ cannot be reached: there is no socket \S+ \(ENOENT\)\. Start it, /,
+  );
+  await model.close();
+  await ensureEmbedded({ dataDir });
+});
+
+async function talker(): Promise<string> {
+  const file = join(dataDir, 'talker.toml');
+  await writeFile(file, '[faculty]\nname = "talker"\naccepts = ["talk"]\n');
+  return file;
+}

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { shownUrl } from '../../../runtime/ledger/address.ts';
 import { NoConnection } from '../../../runtime/ledger/connection.ts';
+import { PinnedClient } from '../../../runtime/ledger/pinned.ts';
 
 test.each([
   ['postgresql://me:s3cret@db.example:5432/app', 'postgresql://me:***@db.example:5432/app'],
@@ -28,4 +29,12 @@ test.each([
   expect(new NoConnection('postgresql://h/app', Object.assign(new Error(message), more)).message).toBe(
     `the database postgresql://h/app cannot be reached: ${said}`,
   );
+});
+
+test('a connection that is gone can be ended again and again, as a listener does while the server is away', async () => {
+  const client = new PinnedClient({ host: '127.0.0.1', port: 9 });
+  await expect(client.connect()).rejects.toThrow('ECONNREFUSED');
+  for (let i = 0; i < 20; i++) await client.end();
+  const { stream } = (client as unknown as { connection: { stream: NodeJS.EventEmitter } }).connection;
+  expect(stream.listenerCount('connect')).toBeLessThan(10); // from then on Node warns
 });

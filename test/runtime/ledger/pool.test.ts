@@ -8,8 +8,10 @@ import { sql } from 'slonik';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { z } from 'zod';
 
+import { NoConnection } from '../../../runtime/ledger/connection.ts';
 import { openDb } from '../../../runtime/ledger/db.ts';
 import type { Db } from '../../../runtime/ledger/db.ts';
+import { openPool } from '../../../runtime/ledger/pool.ts';
 import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
 import { until } from '../../workerProcess.ts';
@@ -105,4 +107,19 @@ test('while the server takes no new connections, calls go through those that the
     await admin.end();
   }
   expect(new Set(await atOnce(SIZE)).size).toBe(SIZE);
+});
+
+test('a server that stays away is named, as where it was away from the beginning', async () => {
+  const { calls, close } = await openPool('postgresql://127.0.0.1:9/app', 'ledger', 1, { patienceMs: 0 });
+  try {
+    for (const by of [calls, calls.once]) {
+      const error = await by.call('work_ledger_version', [], z.string()).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(NoConnection);
+      expect(error).toMatchObject({
+        message: 'the database postgresql://127.0.0.1:9/app cannot be reached: nothing listens at 127.0.0.1:9 (ECONNREFUSED)',
+      });
+    }
+  } finally {
+    await close();
+  }
 });

@@ -43,7 +43,7 @@ async function holding(leaseSeconds: number) {
   await leases.start();
   const claim = await db.focusClaim(item.id, leases.workerId, 3600);
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
-  return { item, leases, claim, held: leases.hold(claim) };
+  return { item, leases, claim, held: leases.hold(claim, performance.now()) };
 }
 
 test('a lease that was taken away is noticed by the next renewal, though nobody said so', async () => {
@@ -62,7 +62,7 @@ test('a lease that was lost unheard stops its work when the same worker takes th
   await db.workMessage(item.id, 'Stop', true);
   const claim = await db.focusClaim(item.id, leases.workerId, 3600);
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
-  const next = leases.hold(claim);
+  const next = leases.hold(claim, performance.now());
   expect([held.signal.reason, next.signal.aborted]).toEqual(['lost', false]);
   held.drop();
   await leases.check();
@@ -77,7 +77,7 @@ test('a lease that was lost unheard stops its work when the same worker takes th
 test('what is claimed while its worker stops is given back at once', async () => {
   const { leases, held, claim } = await holding(3600);
   leases.stopAll();
-  const late = leases.hold({ ...claim, work_item_id: crypto.randomUUID() });
+  const late = leases.hold({ ...claim, work_item_id: crypto.randomUUID() }, performance.now());
   expect([held.signal.reason, late.signal.reason]).toEqual(['stopping', 'stopping']);
   late.drop();
   held.drop();
@@ -104,16 +104,47 @@ test('a lease counts from when its renewal was asked for, however late the answe
     const started = leases.start();
     answers.shift()?.([]);
     await started;
-    const held = leases.hold(claim);
+    const askedAt = performance.now();
+    const held = leases.hold(claim, askedAt);
     await vi.advanceTimersByTimeAsync(10_000); // asked
     await vi.advanceTimersByTimeAsync(26_000); // and answered 26 seconds later; the beats between did not ask again
     answers.shift()?.([claim.lease]);
     await vi.advanceTimersByTimeAsync(0);
     expect([answers.length, held.signal.aborted]).toEqual([0, true]); // 30 seconds after the start, two thirds of 40 were over
     held.drop();
-    const next = leases.hold(claim);
+    const next = leases.hold(claim, askedAt);
     await vi.advanceTimersByTimeAsync(4000); // at 40 seconds: 30 after the question, 4 after the answer
     expect(next.signal.reason).toBe('lost');
+    leases.stop();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('what is claimed once the database is back goes on, and what was held before is not renewed any more', async () => {
+  const { claim: before } = await holding(3600);
+  const { claim: after } = await holding(3600);
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  try {
+    let isAway = false;
+    const renewed: string[][] = [];
+    const flaky = {
+      async leaseRenew({ leases }: { leases: readonly { lease: string }[] }) {
+        if (isAway) throw new Error('away');
+        renewed.push(leases.map(({ lease }) => lease));
+        return renewed.at(-1);
+      },
+    } as unknown as Db;
+    const leases = leasesOf(flaky, 40);
+    await leases.start();
+    const old = leases.hold(before, performance.now());
+    isAway = true;
+    await vi.advanceTimersByTimeAsync(29_000); // two thirds of 40 are over, and the next heartbeat is in a second
+    isAway = false;
+    const fresh = leases.hold(after, performance.now());
+    await vi.advanceTimersByTimeAsync(1000);
+    expect([old.signal.reason, fresh.signal.aborted]).toEqual(['lost', false]);
+    expect(renewed).toEqual([[], [after.lease]]);
     leases.stop();
   } finally {
     vi.useRealTimers();

@@ -1,5 +1,11 @@
 // What a worker that a program starts is not told in vain.
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -9,6 +15,7 @@ import { startWorker } from '../../../runtime/worker/worker.ts';
 import type { WorkerOptions } from '../../../runtime/worker/worker.ts';
 import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
+import { until } from '../../workerProcess.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -57,4 +64,57 @@ test.for(['', 'nonsense', 'localhost:5432/shop'])('what is no address is not wai
 test('what the database or the system refuses is an error of the project', async () => {
   expect(await refused({ treeId: 'x' })).toBe('22P02');
   expect(await refused({ http: { host: '127.0.0.1', port: 99_999 } })).toBe('WL002');
+});
+
+test('that a connection of its jobs was lost is a short line', async () => {
+  const lines: string[] = [];
+  const worker = await startWorker({
+    url: database.url,
+    schema: 'ledger',
+    tools: [],
+    docker: null,
+    model,
+    log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
+  });
+  try {
+    await database.query(`
+      select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and application_name = 'work-ledger jobs' and state = 'idle'`);
+    const lost = (): string[] => lines.filter((line) => line.includes('jobs connection lost'));
+    await until(() => lost().length > 0);
+    for (const line of lost()) expect(Object.keys(JSON.parse(line).err)).not.toContain('client');
+  } finally {
+    await worker.stop();
+  }
+});
+
+test('a command that is stopped while its worker waits for the database ends', async () => {
+  const { username, hostname, port, pathname } = new URL(database.url);
+  const host = decodeURIComponent(hostname);
+  let isAway = false;
+  const server = createServer((client) => {
+    client.on('error', () => {});
+    if (isAway) client.destroy();
+    else {
+      const upstream = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port || 5432}`) : connect(Number(port), host);
+      upstream.on('error', () => {});
+      client.on('data', (chunk) => (isAway ||= chunk.includes('v_faculties'))); // the last that is asked before the worker is started
+      client.pipe(upstream).pipe(client);
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `postgresql://${username}@127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`;
+  const main = fileURLToPath(new URL('../../../runtime/start.ts', import.meta.url));
+  const child = spawn(process.execPath, [main, 'work', '--all-projects'], {
+    env: { PATH: process.env['PATH'], DATABASE_URL: url, WORK_LEDGER_SCHEMA: 'ledger', ANTHROPIC_API_KEY: 'k' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk) => (said += String(chunk)));
+  const ended = once(child, 'exit');
+  await until(() => said.includes('waiting for it') || child.exitCode !== null);
+  child.kill('SIGTERM');
+  expect(await ended, said).toEqual([0, null]);
+  expect(said).toContain('stopped before the worker had started');
+  server.close();
 });
