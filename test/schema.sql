@@ -5131,7 +5131,7 @@ create function _retention_faculty(p_faculty text) returns text
 create function _retention_policy(p_state text, p_faculty text) returns SETOF retention_policies
   sql stable; -- body d41d8cd9, comment 258b8c6a
 create function _retention_take(p_root_id uuid) returns jsonb
-  plpgsql volatile; -- body f522c26c, comment 09ca3489
+  plpgsql volatile; -- body b167577c, comment 09ca3489
 create function _retention_tidy(p_limit integer) returns jsonb
   plpgsql volatile; -- body fb72ece4, comment c7680d82
 create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns, p_retracted_at timestamp with time zone) returns boolean

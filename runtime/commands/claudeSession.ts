@@ -1,5 +1,5 @@
-// The session that Claude Code is in. It tells the servers that it starts, in a variable, but then goes on to another one without starting
-// them again: with --continue, /resume and /clear. The present one is in a file of its own, which is named after its process.
+// Finds the session that Claude Code is in. Claude Code passes a session's id to the servers that it starts, in a variable, but keeps these
+// servers when it moves to another session (--continue, /resume, /clear). The current id is in a file named after its process.
 
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 const VARIABLE = 'CLAUDE_CODE_SESSION_ID';
 
-/** Null: Claude Code did not start this program. Its hooks get the same id. */
+/** The id that Claude Code's hooks get too. Null: Claude Code did not start this program. */
 export function claudeSession(): string | null {
   const told = process.env[VARIABLE];
   if (told === undefined) return null;
@@ -16,6 +16,6 @@ export function claudeSession(): string | null {
     const { sessionId } = JSON.parse(readFileSync(file, 'utf8')) as { sessionId?: unknown };
     return typeof sessionId === 'string' && /^[\w-]{1,200}$/.test(sessionId) ? sessionId : told;
   } catch {
-    return told; // it is of another version, or not the parent of this process
+    return told; // another version of Claude Code, or it is not the parent of this process
   }
 }

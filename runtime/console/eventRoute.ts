@@ -8,6 +8,7 @@ import type { Db } from '../ledger/db.ts';
 import { follow } from './events.ts';
 import type { Hints } from './events.ts';
 import { digest, versionsOf } from './page.ts';
+import { pageAddress } from './projects.ts';
 import { partAt } from './serving.ts';
 import type { Serving } from './serving.ts';
 import { Streams } from './streams.ts';
@@ -29,7 +30,7 @@ export const eventRoute = (
   const { shellOf, viewOf, pageAt } = serving;
   const streams = new Streams();
   app.get('/events', async (c) => {
-    const { pathname: path, searchParams: query } = new URL(c.req.query('page') ?? '/', 'http://127.0.0.1');
+    const { pathname: path, searchParams: query } = pageAddress(c.req.query('page'));
     const visitor = visitors.of(c);
     const closed = streams.open(visitor?.session ?? visitor?.name ?? getConnInfo(c).remote.address ?? '', visitor !== null);
     if (closed === null) return c.text('Too many pages are open at once.\n', 503, { 'retry-after': '10' });

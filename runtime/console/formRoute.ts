@@ -7,7 +7,7 @@ import type { Db } from '../ledger/db.ts';
 import { actionAt } from './actions.ts';
 import { errorWords } from './page.ts';
 import type { Primary } from './primary.ts';
-import { inProject } from './projects.ts';
+import { inProject, pageAddress } from './projects.ts';
 import type { Serving } from './serving.ts';
 import type { Visitors } from './visitors.ts';
 
@@ -22,11 +22,11 @@ export function formRoute(
     const path = new URL(c.req.url).pathname;
     const action = actionAt(path);
     const wantsJson = c.req.header('accept') === 'application/json';
-    const back = (): string => (typeof fields['back'] === 'string' ? fields['back'] : '/');
+    const from = (): URL => pageAddress(fields['back']);
     const refuse = (says: string, status: 403 | 404 | 409): Response | Promise<Response> => {
       if (wantsJson) return c.json({ says }, status);
-      const from = new URL(back(), 'http://127.0.0.1');
-      return status === 409 ? show(c, from.pathname, from.searchParams, 409, { action: path, says, fields }) : c.text(`${says}\n`, status);
+      const { pathname, searchParams } = from();
+      return status === 409 ? show(c, pathname, searchParams, 409, { action: path, says, fields }) : c.text(`${says}\n`, status);
     };
     // The body of a request is not read before it is known to come from a page of the console.
     const visitor = visitors.of(c);
@@ -41,8 +41,7 @@ export function formRoute(
     const named = (at: Db): Db => (visitor?.person ? at.as(visitor.person) : at);
     try {
       const to = await (primary ? primary.act((at) => action(named(at), fields)) : action(named(db), fields));
-      const from = back();
-      const address = inProject(to ?? from, new URL(from, 'http://127.0.0.1').searchParams.get('project'));
+      const address = inProject(to ?? from().href, from().searchParams.get('project'));
       return wantsJson ? c.json({ to: address }) : c.redirect(address, 303);
     } catch (error) {
       return refuse(errorWords(error), 409);

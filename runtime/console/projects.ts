@@ -7,6 +7,8 @@ import { html, markup } from './html.ts';
 import type { Html } from './html.ts';
 import type { View } from './page.ts';
 
+/** Where relative addresses of pages are looked up; only their paths and queries matter. */
+const CONSOLE = 'http://127.0.0.1';
 /** Longer names are shortened. */
 const LONG = 80;
 /** Parameters that are a position within the work of one project, and mean nothing in another. */
@@ -47,9 +49,12 @@ function addressIn(view: View, project: Project): string {
   return `?${query.toString()}`;
 }
 
+/** The page that a browser says it is on; the first one if it says none that can be read. */
+export const pageAddress = (said: unknown): URL => (typeof said === 'string' ? URL.parse(said, CONSOLE) : null) ?? new URL(CONSOLE);
+
 /** An address within the console, in a project unless it names one. */
 export function inProject(address: string, project: Project): string {
-  const { pathname, searchParams, hash } = new URL(address, 'http://127.0.0.1');
+  const { pathname, searchParams, hash } = new URL(address, CONSOLE);
   if (project !== null && !searchParams.has('project')) searchParams.set('project', project);
   return `${pathname.replace(/^\/+/, '/')}${searchParams.size > 0 ? `?${searchParams.toString()}` : ''}${hash}`;
 }

@@ -321,6 +321,15 @@ test('a read-only console has no forms and takes none, whatever the token', asyn
   }
 });
 
+test('a form from no page that can be read leads to the first one, and so do its changes', async () => {
+  const answer = await post(`/work/${crew.ids.root}/message`, { content: 'From nowhere', back: 'http://[' });
+  expect([answer.status, await answer.json()]).toEqual([200, { to: '/' }]);
+  const gone = new AbortController();
+  const events = await fetch(at('/events?page=http://['), { headers: { cookie }, signal: gone.signal });
+  expect(events.status).toBe(200);
+  gone.abort();
+});
+
 test('an approval is for the arguments that were seen, and is told with what was said', async () => {
   const [ask] = await crew.db.console.approvals(null);
   const path = `/call/${ask?.tool_call_id}/decide`;

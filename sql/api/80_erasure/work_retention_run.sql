@@ -128,6 +128,7 @@ declare
   v_policy retention_policies;
   v_ids uuid[];
   v_session work_items;
+  v_error text;
 begin
   select p.* into v_policy from _retention_due(1) d join retention_policies p on p.id = d.policy_id where d.root_id = p_root_id;
   -- Before anything is locked, since it may take any amount of time.
@@ -135,9 +136,10 @@ begin
     begin
       execute format('select %s($1)', v_policy.export_function) using p_root_id; -- dynamic: a user's function
     exception when others then
-      insert into retention_runs (root_id, error, tried_at) values (p_root_id, _one_line(sqlerrm, 500), _now())
+      v_error := _one_line(_redacted(sqlerrm), 500); -- it may quote what it was to export
+      insert into retention_runs (root_id, error, tried_at) values (p_root_id, v_error, _now())
       on conflict (root_id) do update set error = excluded.error, tried_at = excluded.tried_at;
-      return jsonb_build_object('is_done', false, 'root_id', p_root_id, 'error', _one_line(sqlerrm, 500));
+      return jsonb_build_object('is_done', false, 'root_id', p_root_id, 'error', v_error);
     end;
   end if;
   v_ids := _erase_lock(p_root_id, false);

@@ -10,7 +10,7 @@ select later('40 days');
 
 create table work_test.archive (root_id uuid, document jsonb);
 create function work_test.keep(p_root uuid) returns void language sql as $$ insert into work_test.archive select p_root, journal_export(p_root) $$;
-create function work_test.lose(p_root uuid) returns void language plpgsql as $$ begin raise exception 'the archive is full'; end $$;
+create function work_test.lose(p_root uuid) returns void language plpgsql as $$ begin raise exception 'the archive is full: %', 'sk-ant-' || repeat('k', 600); end $$;
 create function work_test.neither(p_root text) returns void language sql as $$ select $$;
 select throws_ok($$ select retention_policy_save('30 days', p_export => 'work_test.neither(text)') $$, 'WL002', null, 'an export function takes a root');
 create procedure work_test.proceed(uuid) language sql as '';
@@ -19,10 +19,10 @@ select throws_ok($$ select retention_policy_save('30 days', p_export => 'work_te
 set local quote_all_identifiers = on;
 select lives_ok($$ select retention_policy_save('30 days', p_export => 'work_test.lose(uuid)') $$, 'however the session writes names');
 set local quote_all_identifiers = off;
-select is(work_retention_run() ->> 'error', 'the archive is full', 'a failed export is told');
+select is(work_retention_run() ->> 'error', 'the archive is full: [redacted]', 'a failed export is told, without secrets');
 select is((select description from item), 'Precious', 'and keeps the tree');
 select is((work_retention_run() ->> 'is_done')::boolean, true, 'it is not tried again at once');
-select is((select error from retention_runs), 'the archive is full', 'why is noted');
+select is((select error from retention_runs), 'the archive is full: [redacted]', 'why is noted');
 
 select later('61 minutes');
 select from retention_policy_save('30 days', p_export => 'work_test.keep(uuid)');
