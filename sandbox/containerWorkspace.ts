@@ -251,7 +251,7 @@ export async function pullFiles(
   image: string,
   directory: string,
   limits: ArchiveLimits,
-  signal = new AbortController().signal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<{ files: number; leftOut: string[] }> {
   await docker.getVolume(volumeOf(workItemId)).inspect();
   return withVolume(docker, workItemId, image, async (container) => {
@@ -267,7 +267,7 @@ export async function pushFiles(
   image: string,
   directory: string,
   limits: ArchiveLimits,
-  signal = new AbortController().signal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
   const opened = await openDirectory(directory).catch((error: NodeJS.ErrnoException) => {
     throw new WorkspaceError(
