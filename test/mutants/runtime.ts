@@ -696,10 +696,18 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'what is done leads out of the project',
     file: 'runtime/console/formRoute.ts',
-    from: `inProject(to ?? from, new URL(from, 'http://127.0.0.1').searchParams.get('project'))`,
+    from: `inProject(to ?? from().href, from().searchParams.get('project'))`,
     to: `inProject(to ?? '/', null)`,
     test: 'test/console/projects.test.ts',
     title: 'links, filters, pages and what is done on them keep the project',
+  },
+  {
+    name: 'a form from no page that can be read is refused when it took effect',
+    file: 'runtime/console/projects.ts',
+    from: "(typeof said === 'string' ? URL.parse(said, CONSOLE) : null) ?? new URL(CONSOLE)",
+    to: 'new URL(String(said), CONSOLE)',
+    test: 'test/console/console.test.ts',
+    title: 'a form from no page that can be read',
   },
   {
     name: 'an open page counts the work of all projects',

@@ -1720,9 +1720,16 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a tree goes although its export failed',
     file: 'sql/api/80_erasure/work_retention_run.sql',
-    from: `      return jsonb_build_object('is_done', false, 'root_id', p_root_id, 'error', _one_line(sqlerrm, 500));
+    from: `      return jsonb_build_object('is_done', false, 'root_id', p_root_id, 'error', v_error);
 `,
     to: '',
+    test: 'test/sql/work_retention_run/keeps_what_could_not_be_exported.test.sql',
+  },
+  {
+    name: 'the error of an export keeps its secrets',
+    file: 'sql/api/80_erasure/work_retention_run.sql',
+    from: '_one_line(_redacted(sqlerrm), 500)',
+    to: '_one_line(sqlerrm, 500)',
     test: 'test/sql/work_retention_run/keeps_what_could_not_be_exported.test.sql',
   },
   {
