@@ -5429,7 +5429,7 @@ create function _thought_end(p_stop_reason text) returns text
 create function _thought_in(p_content json) returns text
   sql immutable; -- body 9c82b17c, comment 73eb7ba4
 create function _time_given(p_what text, p_text text) returns timestamp with time zone
-  plpgsql stable; -- body a63c3a16, comment c1c889d2
+  plpgsql stable set TimeZone=UTC; -- body a63c3a16, comment 05260ff2
 create function _time_said(p_at timestamp with time zone) returns text
   sql stable parallel safe; -- body d41d8cd9, comment fb09e351
 create function _timeline(p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)

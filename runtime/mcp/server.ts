@@ -304,7 +304,10 @@ function reportOf({ _meta, notify }: ServerContext['mcpReq']): Report {
   const progressToken = _meta?.progressToken;
   return async (progress, total, message) => {
     if (progressToken !== undefined)
-      await notify({ method: 'notifications/progress', params: { progressToken, progress, total, message } }).catch(() => {});
+      await notify({
+        method: 'notifications/progress',
+        params: { progressToken, progress, ...(total !== null && { total }), message },
+      }).catch(() => {});
   };
 }
 

@@ -18,8 +18,8 @@ const waitInput = z.object({
   timeout_seconds: z.number().optional(),
 });
 
-/** Reports how long it has waited, and how many seconds it waits at most. */
-export type Report = (seconds: number, total: number, message: string) => Promise<void>;
+/** Reports how long it has waited, and how many seconds it waits at most; null: until a time that the database's clock decides. */
+export type Report = (seconds: number, total: number | null, message: string) => Promise<void>;
 
 export const isWait = (name: string): name is 'await_child_work' | 'wait_for' => name === 'await_child_work' || name === 'wait_for';
 
@@ -49,21 +49,23 @@ export async function wait(
   const stands = (): Promise<unknown> => ask({ timeout_seconds: 0 });
   const isTimed = ids.length === 0 && claim === undefined && until === undefined && seconds !== undefined;
   await (isTimed ? stands() : ask({})); // rejects what cannot be waited for before waiting begins
-  const timeout = seconds ?? (until === undefined ? 300 : Math.max(0, (Date.parse(until) - Date.now()) / 1000 || 0));
+  const isAsked = name === 'wait_for' && (claim !== undefined || until !== undefined);
+  const timeout = seconds ?? (isAsked && until !== undefined ? null : 300);
   const startedAt = performance.now();
   let reported = { at: -Infinity, message: '' };
   for (;;) {
-    const said = claim === undefined ? null : await ask({});
+    const said = isAsked ? await ask({}) : null;
     if (said !== null) return said;
     const states = await Promise.all(ids.map(async (id) => (await db.workItem(id))?.state));
     const over = states.filter((state) => state !== undefined && isFinal(state)).length;
     const waited = (performance.now() - startedAt) / 1000;
-    if ((claim === undefined && ids.length > 0 && over === ids.length) || waited >= timeout || signal.aborted) return stands();
+    if ((claim === undefined && ids.length > 0 && over === ids.length) || (timeout !== null && waited >= timeout) || signal.aborted)
+      return stands();
     const message = `${over} of ${ids.length} finished: ${[...new Set(states)].map((state) => `${states.filter((one) => one === state).length} ${state}`).join(', ')}`;
     if (message !== reported.message || performance.now() - reported.at >= REPORT_MS) {
       await report(Math.round(waited * 1000) / 1000, timeout, ids.length > 0 ? message : 'it waits');
       reported = { at: performance.now(), message };
     }
-    await sleep(Math.min(POLL_MS, Math.max(timeout - waited, 0) * 1000 + 1), undefined, { signal }).catch(() => {});
+    await sleep(Math.min(POLL_MS, Math.max((timeout ?? Infinity) - waited, 0) * 1000 + 1), undefined, { signal }).catch(() => {});
   }
 }

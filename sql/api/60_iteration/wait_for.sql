@@ -176,6 +176,7 @@ create or replace function _time_given(p_what text, p_text text)
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
+  set timezone = 'UTC' -- agents are told times of UTC
 as $$
 begin
   if p_text !~ '^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|[+-]\d\d(:?\d\d)?))?)?$' then
@@ -188,4 +189,4 @@ when invalid_datetime_format or datetime_field_overflow or invalid_time_zone_dis
 end
 $$;
 
-comment on function _time_given(text, text) is 'A time given as text, from JSON; null for null. Raises WL002.';
+comment on function _time_given(text, text) is 'A time given as text, from JSON, of UTC unless it names a zone; null for null. Raises WL002.';

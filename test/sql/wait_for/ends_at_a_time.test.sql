@@ -1,6 +1,6 @@
 -- A wait has a deadline: a time, a number of seconds, or both, of which the first counts; thirty days at most.
 begin;
-select plan(12);
+select plan(14);
 
 set local work_ledger.now = '2026-11-20 12:00:00+00';
 select agent();
@@ -40,6 +40,9 @@ select ok(pg_temp.newest() like '[engine] The wait timed out; some of that work 
 select iteration_finish(item(), lease());
 select is(pg_temp.until('{"until": "2026-12-01"}'), '[engine] It is 2026-12-20 13:07:00 UTC.', 'a time that is past is not waited for');
 select ok(pg_temp.until(jsonb_build_object('timeout_seconds', 0, 'work_item_ids', jsonb_build_array((select id from other)))) like '[engine] The wait timed out; %', 'nor are no seconds');
+set local timezone = 'America/New_York';
+select is(_time_given('until', t), '2026-12-20 14:00:00+00', 'without a zone it is of UTC, as all times that agents are told: ' || t)
+  from unnest(array['2026-12-20 14:00', '2026-12-20T09:00:00-05']) t;
 
 select * from finish();
 rollback;
