@@ -163,6 +163,7 @@ export function retryAfterSeconds(header: (name: string) => string | null | unde
   if (/^\d+(\.\d+)?$/.test(milliseconds)) return Number(milliseconds) / 1000;
   const given = header('retry-after') ?? '';
   if (/^\d+(\.\d+)?$/.test(given)) return Number(given);
-  const at = Date.parse(given);
-  return Number.isNaN(at) ? null : Math.max(0, (at - Date.now()) / 1000);
+  // A time, of the clock that answered: this machine's may be wrong.
+  const [at, answeredAt] = [Date.parse(given), Date.parse(header('date') ?? '')];
+  return Number.isNaN(at) ? null : Math.max(0, (at - (Number.isNaN(answeredAt) ? Date.now() : answeredAt)) / 1000);
 }

@@ -197,6 +197,7 @@ it.each<[Record<string, string>, number, number]>([
   [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 1.5, 1.5],
   [{ 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() }, 3_000, 3_600],
   [{ 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 0, 0],
+  [{ 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT', date: 'Wed, 21 Oct 2015 07:00:00 GMT' }, 1680, 1680],
 ])('reads when to try again from %o', async (headers, least, most) => {
   const { retryAfterSeconds } = await failed(call(await scripted({ error: { status: 429, type: 'rate_limit_error', headers } })));
   expect(retryAfterSeconds).toBeGreaterThanOrEqual(least);
