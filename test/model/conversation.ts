@@ -469,7 +469,9 @@ export class Play implements Stage {
 
   async #budget(item: Item, resource: 'tokens' | 'calls', room: number): Promise<void> {
     const [spent] = await this.ledger.rows<{ spent: string }>(
-      'select spent from ledger.budgets where work_item_id = $1 and resource = $2',
+      `select coalesce((select b.spent from ledger.budgets b where (b.work_item_id, b.resource) = (i.id, i.resource)),
+                       ledger._budget_used(i.id, i.resource)) as spent
+         from (values ($1::uuid, $2::text)) i(id, resource)`,
       item.id,
       resource,
     );

@@ -1846,6 +1846,21 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/states/belong_to_who_drives.test.sql',
   },
   {
+    name: 'a new budget begins at nothing',
+    file: 'sql/api/20_submit/budget.sql',
+    from: 'p_amount, _budget_used(p_work_item_id, p_resource))',
+    to: 'p_amount, 0)',
+    test: 'test/sql/budget_set/counts_what_was_used_before.test.sql',
+  },
+  {
+    name: 'a time without a zone is one of the zone of the database',
+    file: 'sql/api/60_iteration/wait_for.sql',
+    from: `  set timezone = 'UTC' -- agents are told times of UTC
+`,
+    to: '',
+    test: 'test/sql/wait_for/ends_at_a_time.test.sql',
+  },
+  {
     name: 'a request that was broken off costs the output that it might have had',
     file: 'sql/api/20_submit/budget_charge.sql',
     from: `jsonb_build_object('tokens', v_turn.reserved_input_tokens, 'calls', 1,`,

@@ -34,7 +34,7 @@ end
 $$;
 
 comment on function budget_set(uuid, text, numeric) is
-  'Sets how much a work item and everything below it may use together: select budget_set(''…'', ''tokens'', 200000). Resources: tokens, money (in the currency of model_price_save()), seconds (while workers drive the items), calls (of models), children. Earlier use counts. Work that would exceed the budget is parked (state waiting) and continues automatically when the budget is raised. Returns the budgets row. Raises WL001, WL002.';
+  'Sets how much a work item and everything below it may use together: select budget_set(''…'', ''tokens'', 200000). Resources: tokens, money (in the currency of model_price_save()), seconds (while workers drive the items), calls (of models), children. Earlier use counts, of a new budget, too: tokens, money (at today''s prices), answered calls and children; seconds count from when it is set. Work that would exceed the budget is parked (state waiting) and continues automatically when the budget is raised. Returns the budgets row. Raises WL001, WL002.';
 
 create or replace function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric)
   returns budgets
@@ -42,13 +42,39 @@ create or replace function _budget_store(p_work_item_id uuid, p_resource text, p
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  insert into budgets (work_item_id, resource, amount)
-  values (p_work_item_id, p_resource, p_amount)
+  insert into budgets (work_item_id, resource, amount, spent)
+  values (p_work_item_id, p_resource, p_amount, _budget_used(p_work_item_id, p_resource))
   on conflict (work_item_id, resource) do update set amount = p_amount
   returning *;
 $$;
 
 comment on function _budget_store(uuid, text, numeric) is 'Stores the amount of a budget and returns its row.';
+
+create or replace function _budget_used(p_work_item_id uuid, p_resource text)
+  returns numeric
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_ids uuid[] := array(
+    with recursive tree as (
+      select p_work_item_id as id
+      union all
+      select c.id from tree t join work_items c on c.parent_id = t.id
+    )
+    select id from tree);
+begin
+  return coalesce(case p_resource
+    when 'tokens' then (select tokens from _usage_of(v_ids))
+    when 'money' then (select cost from _usage_of(v_ids))
+    when 'calls' then (select model_calls from _usage_of(v_ids))
+    when 'children' then cardinality(v_ids) - 1
+  end, 0);
+end
+$$;
+
+comment on function _budget_used(uuid, text) is 'What an item and everything below it have used of a resource before there is a budget of it; seconds are not known. A call that ends at this very moment may be missed.';
 
 create or replace function _budgets_by_default(p_work_item_id uuid, p_config jsonb)
   returns void
