@@ -3705,7 +3705,7 @@ create function _budget_spend(p_work_item_id uuid, p_due jsonb, p_today date DEF
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   sql volatile; -- body 1e6759f6, comment 7c329f5b
 create function _budget_used(p_work_item_id uuid, p_resource text) returns numeric
-  plpgsql stable; -- body c0dba03d, comment 94766f53
+  plpgsql stable; -- body c0dba03d, comment a0357782
 create function _budgets_above(p_work_item_ids uuid[], p_days date[] DEFAULT '{}'::date[]) returns SETOF budget_draw
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body fafb27a9, comment cfe46275
 create function _budgets_by_default(p_work_item_id uuid, p_config jsonb) returns void
@@ -5709,7 +5709,7 @@ create function awareness_digest_linked(p_name text, p_is_asked boolean DEFAULT 
 create function awareness_here(p_work_item_id uuid, p_directory text) returns text
   sql volatile; -- body 206ce322, comment 36c66660
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
-  plpgsql volatile; -- body a397d9fc, comment b6d4f4bf
+  plpgsql volatile; -- body a397d9fc, comment 2f7bfa2f
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
   plpgsql stable; -- body ccbab0e3, comment dcf06dcb
 create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'manual'::text) returns work_checkpoints

@@ -217,7 +217,7 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
   }
 
   test('where nothing can be listened to, a worker looks', async () => {
-    expect(await interrupted(through)).toContain('set WORK_LEDGER_LISTEN_URL to the address of the server itself');
+    expect(await interrupted(through)).toContain('Set WORK_LEDGER_LISTEN_URL to the address of the server itself');
   });
 
   /** Who listens while `work` is done. */
@@ -258,7 +258,7 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
       await own.close();
       const untold = interrupted(url);
       expect(await listening(untold)).toEqual([]);
-      expect(await untold).toContain('set WORK_LEDGER_LISTEN_URL to the address of the server itself');
+      expect(await untold).toContain('Set WORK_LEDGER_LISTEN_URL to the address of the server itself');
       const told = `${url}?application_name=in-sessions`;
       listenAt(told, url);
       expect(await interrupted(told)).toContain('two of them to the server itself, where notifications are listened to');

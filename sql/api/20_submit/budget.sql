@@ -34,7 +34,7 @@ end
 $$;
 
 comment on function budget_set(uuid, text, numeric) is
-  'Sets how much a work item and everything below it may use together: select budget_set(''…'', ''tokens'', 200000). Resources: tokens, money (in the currency of model_price_save()), seconds (while workers drive the items), calls (of models), children. Earlier use counts, of a new budget, too: tokens, money (at today''s prices), answered calls and children; seconds count from when it is set. Work that would exceed the budget is parked (state waiting) and continues automatically when the budget is raised. Returns the budgets row. Raises WL001, WL002.';
+  'Sets how much a work item and everything below it may use together: select budget_set(''…'', ''tokens'', 200000). Resources: tokens, money (in the currency of model_price_save()), seconds (while workers drive the items), calls (of models), children. Earlier use counts, also for a new budget: tokens, money (at today''s prices), answered calls and children. Seconds count from when it is set. Work that would exceed the budget is parked (state waiting) and continues automatically when the budget is raised. Returns the budgets row. Raises WL001, WL002.';
 
 create or replace function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric)
   returns budgets
@@ -74,7 +74,7 @@ begin
 end
 $$;
 
-comment on function _budget_used(uuid, text) is 'What an item and everything below it have used of a resource before there is a budget of it; seconds are not known. A call that ends at this very moment may be missed.';
+comment on function _budget_used(uuid, text) is 'What an item and everything below it used of a resource before there was a budget for it; 0 for seconds, which are not known. A call that ends at this very moment may be missed.';
 
 create or replace function _budgets_by_default(p_work_item_id uuid, p_config jsonb)
   returns void
