@@ -3705,7 +3705,7 @@ create function _budget_spend(p_work_item_id uuid, p_due jsonb, p_today date DEF
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   sql volatile; -- body 1e6759f6, comment 7c329f5b
 create function _budget_used(p_work_item_id uuid, p_resource text) returns numeric
-  plpgsql stable; -- body c0dba03d, comment a0357782
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c0dba03d, comment a0357782
 create function _budgets_above(p_work_item_ids uuid[], p_days date[] DEFAULT '{}'::date[]) returns SETOF budget_draw
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body fafb27a9, comment cfe46275
 create function _budgets_by_default(p_work_item_id uuid, p_config jsonb) returns void

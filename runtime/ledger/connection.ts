@@ -32,7 +32,7 @@ function reasonOf(error: unknown): string {
   if (code === 'ENOTFOUND') return `there is no host ${hostname} (ENOTFOUND)`;
   if (code === 'ENOENT' && address !== undefined) return `there is no socket ${address} (ENOENT)`;
   if (code === 'ECONNREFUSED') return `nothing listens at ${[address, port].filter((part) => part !== undefined).join(':')} (ECONNREFUSED)`;
-  if (code === 'ERR_INVALID_URL') return 'this is no address, such as postgresql://user@host:5432/database';
+  if (code === 'ERR_INVALID_URL') return 'it is not an address of the form postgresql://user@host:5432/database';
   if (/client password must be/.test(error.message))
     return 'it asks for a password, and none is given (in the address, PGPASSWORD or ~/.pgpass)';
   return error.message || code;

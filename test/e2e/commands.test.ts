@@ -249,7 +249,7 @@ test('what goes wrong is said in one line, with what to do', async () => {
     [
       { DATABASE_URL: 'postgresql://me:pw-1@h:port/app' },
       ['list'],
-      /^error: the database postgresql:\/\/me:\*\*\*@h:port\/app cannot be reached: this is no address, such as .*\. Correct DATABASE_URL.*\n$/,
+      /^error: the database postgresql:\/\/me:\*\*\*@h:port\/app cannot be reached: it is not an address of the form .*\. Correct DATABASE_URL.*\n$/,
     ],
     [{ DATABASE_URL: 'localhost' }, ['list'], /^error: "localhost" is not the address of a database, such as postgresql:.*\n$/],
     [

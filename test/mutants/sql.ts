@@ -2014,6 +2014,14 @@ export const sqlMutants: readonly Mutant[] = [
     title: 'no statement of an iteration reads a table from end to end',
   },
   {
+    name: 'what is below an item with a new budget is looked for among all',
+    file: 'sql/api/97_planner/planner.sql',
+    from: '_budget_used _budgets_above',
+    to: '_budgets_above',
+    test: 'test/long/iterationCost.test.ts',
+    title: 'no statement of an iteration reads a table from end to end',
+  },
+  {
     name: 'the budgets above an item are looked for among all',
     file: 'sql/api/97_planner/planner.sql',
     from: '_budgets_above _resources_limited',
