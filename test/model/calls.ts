@@ -280,22 +280,26 @@ async function checkClaims({ item, stage: { world, ledger } }: Worker): Promise<
   expect(both === undefined, () => both!.says);
 }
 
-/** What becomes of a wait for others: it is over at once, lasts, or goes round, be it through work below an item. */
+/** What becomes of a wait for others: it is over at once, lasts, or goes round, be it through work below an item or through a claim. */
 async function waitOf(worker: Worker, call: Call): Promise<string> {
   const { item, stage } = worker;
-  const rows = await stage.ledger.rows<{ from: string; to: string }>(`
+  const rows = await stage.ledger.rows<{ from: string; to: string | null }>(`
     select k.work_item_id as from, w.id as to
       from ledger.tool_calls k, jsonb_array_elements_text(k.input::jsonb -> 'work_item_ids') i, ledger.work_items w
      where k.tool_name = 'wait_for' and k.status = 'waiting' and w.id::text = i and w.resolved_at is null
     union all
-    select parent_id, id from ledger.work_items where parent_id is not null and resolved_at is null`);
+    select parent_id, id from ledger.work_items where parent_id is not null and resolved_at is null
+    union all
+    select k.work_item_id, ledger._claim_held_by(i, k.input ->> 'claim', k.id)
+      from ledger.tool_calls k join ledger.work_items i on i.id = k.work_item_id
+     where k.tool_name = 'wait_for' and k.status = 'waiting' and k.input ->> 'claim' is not null`);
   const wanted = (call.input['work_item_ids'] as string[] | undefined) ?? [];
   const open = await stage.ledger.rows<{ id: string }>(
     'select id from ledger.work_items where id = any ($1::uuid[]) and resolved_at is null',
     wanted,
   );
   const reached = new Set(open.map((row) => row.id));
-  for (const id of reached) for (const row of rows) if (row.from === id) reached.add(row.to);
+  for (const id of reached) for (const row of rows) if (row.from === id && row.to !== null) reached.add(row.to);
   return reached.has(item.id) ? 'failed' : wanted.length === 0 || open.length > 0 ? 'waiting' : 'completed';
 }
 
