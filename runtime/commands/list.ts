@@ -27,7 +27,7 @@ export const list = (options: ListOptions): Promise<number> => {
       const text =
         items.length > 0
           ? table(items, process.stdout.isTTY ? process.stdout.columns : Infinity).join('\n')
-          : `no work items${project === null ? '' : project === '' ? ' without a project' : ` in ${visible(project)}`}${wanted ? ' in this state' : ' yet: work-ledger submit "…" --type TYPE'}`;
+          : `no work items${inWords(project)}${wanted ? ' in this state' : ' yet: work-ledger submit "…" --type TYPE'}`;
       const seen = options.json ? JSON.stringify(items.map((item) => ({ ...item, age_seconds: 0 }))) : text;
       if (seen === before) return seen;
       if (options.watch && process.stdout.isTTY && !options.json) process.stdout.write('\u001b[H\u001b[2J');
@@ -49,6 +49,12 @@ export const list = (options: ListOptions): Promise<number> => {
   });
 };
 
+/** Where a list was looked up, as a part of a sentence. */
+function inWords(project: string | null): string {
+  if (project === null) return '';
+  return project === '' ? ' without a project' : ` in ${visible(project)}`;
+}
+
 /** Prints what is running in one line, and how to handle what waits for people. */
 function sayUnderWay(now: UnderWay): void {
   const parts = [
@@ -68,7 +74,6 @@ const ROOM_FOR_IDS = 110;
 
 /** A header and a line for each item; `width`: that of the terminal. On a narrow one an id is its last six characters, as commands accept it. */
 export function table(items: readonly ListedItem[], width: number): string[] {
-  const idOf = ({ id }: ListedItem): string => (width < ROOM_FOR_IDS ? id.slice(-6) : id);
   const ids = width < ROOM_FOR_IDS ? 6 : 36;
   const facultyOf = (item: ListedItem): string => cut(visible(item.faculty ?? '–'), 16);
   const room = Math.max(7, ...items.map((item) => facultyOf(item).length));
@@ -81,7 +86,8 @@ export function table(items: readonly ListedItem[], width: number): string[] {
       const why = item.why ?? item.state_reason;
       const what = `${'  '.repeat(Math.max(0, depth - 1))}${depth > 0 ? '└ ' : ''}${visible(item.description).split('\n')[0]}${why === null ? '' : ` (${visible(why).replaceAll('\n', ' ')})`}`;
       return (
-        line(idOf(item), span(item.age_seconds), paint(stateColor(item.state), item.state.padEnd(9)), facultyOf(item)) + cut(what, left)
+        line(item.id.slice(-ids), span(item.age_seconds), paint(stateColor(item.state), item.state.padEnd(9)), facultyOf(item)) +
+        cut(what, left)
       );
     }),
   ];
