@@ -18,7 +18,7 @@ export function checkKept(world: World, item: Item, sent: Sent, read: Read): voi
   const { head } = item;
   if (!head || sent.elisionId === null || sent.elisionId === head.sent.elisionId || sent.cut.kind === 'selective') return;
   const text = read.texts
-    .filter((one) => one.startsWith('[engine] Kept from closed blocks') || one.startsWith('[engine] You named'))
+    .filter((one) => one.startsWith('[engine] Kept from closed blocks') || one.startsWith('[engine] You also listed'))
     .join('\n\n');
   if (sent.cut.kind === 'floor') return expect(text === '', () => `where nothing has room, something is kept: ${text.slice(0, 200)}`);
   const steps = sent.cut.kind === 'elision' ? stepsOf(head) : item.entries.filter((entry) => entry.type === 'step');
