@@ -3702,14 +3702,14 @@ create function _budget_room(p_budget budget_draw, p_model text, p_input bigint,
   plpgsql stable; -- body 375c3c05, comment 6e8510cc
 create function _budget_spend(p_work_item_id uuid, p_due jsonb, p_today date DEFAULT NULL::date) returns void
   plpgsql volatile; -- body 6ed68667, comment 1bdb8bb4
-create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
-  sql volatile; -- body 1e6759f6, comment 7c329f5b
-create function _budget_used(p_work_item_id uuid, p_resource text) returns numeric
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c0dba03d, comment a0357782
+create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric, p_open uuid[] DEFAULT '{}'::uuid[]) returns budgets
+  sql volatile; -- body f05ceb03, comment d678225a
+create function _budget_used(p_work_item_id uuid, p_resource text, p_open uuid[], OUT spent numeric, OUT reserved numeric) returns record
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 527493f2, comment 82b18f57
 create function _budgets_above(p_work_item_ids uuid[], p_days date[] DEFAULT '{}'::date[]) returns SETOF budget_draw
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body fafb27a9, comment cfe46275
 create function _budgets_by_default(p_work_item_id uuid, p_config jsonb) returns void
-  sql volatile; -- body 3770954a, comment 48653199
+  sql volatile; -- body 6020c152, comment 48653199
 create function _cache_control(p_ttl text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d258aa1e
 create function _cache_outcome(p_turn turns, p_before turns, OUT cache text, OUT seconds_since numeric) returns record
@@ -4289,7 +4289,7 @@ create function _hook_result(p_run hook_runs) returns jsonb
 create function _hook_said(p_run hook_runs, p_key text) returns text
   sql immutable; -- body cba534ad, comment 82e553d8
 create function _hook_settle(p_run hook_runs, p_result jsonb) returns hook_runs
-  plpgsql volatile; -- body 684a3a07, comment cd8bd384
+  plpgsql volatile; -- body 32be9b9d, comment cd8bd384
 create function _hook_words(p_hook text, p_words text) returns text
   sql volatile; -- body d442fc51, comment a79d047b
 create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns jsonb
@@ -4472,6 +4472,8 @@ create function _item_seal(p_item work_items) returns void
   plpgsql volatile; -- body 0a17e598, comment 0ce96323
 create function _item_span(p_item work_items, p_focus foci) returns trace_span
   sql stable; -- body 704674c6, comment 7fe4c45f
+create function _items_below(p_work_item_id uuid) returns SETOF uuid
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 142eb4fd, comment f615992c
 create function _items_of(p_project text, p_is_root boolean, p_state text, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, state text, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
   sql stable; -- body d41d8cd9, comment dca2a091
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
@@ -5011,7 +5013,7 @@ create function _recorded_parts(p_parts json, p_text text, p_is_by_harness boole
 create function _recorded_rest(p_work_item_id uuid) returns boolean
   plpgsql volatile; -- body cfbc90db, comment 52f159ed
 create function _recorded_time(p_at text) returns timestamp with time zone
-  plpgsql stable; -- body 4e8b25fe, comment 8cc145f4
+  plpgsql stable set TimeZone=UTC; -- body 4e8b25fe, comment 8cc145f4
 create function _recover_calls(p_turn_id uuid) returns void
   plpgsql volatile; -- body 98ede97f, comment f0a3d397
 create function _redact_call() returns trigger
@@ -5709,7 +5711,7 @@ create function awareness_digest_linked(p_name text, p_is_asked boolean DEFAULT 
 create function awareness_here(p_work_item_id uuid, p_directory text) returns text
   sql volatile; -- body 206ce322, comment 36c66660
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
-  plpgsql volatile; -- body a397d9fc, comment 2f7bfa2f
+  plpgsql volatile; -- body e315dfdd, comment 2f7bfa2f
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
   plpgsql stable; -- body ccbab0e3, comment dcf06dcb
 create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'manual'::text) returns work_checkpoints
@@ -6003,7 +6005,7 @@ create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric 
 create function work_because(p_turn_id uuid, p_tool_call_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, part text, says text, quote text, parts bigint, tokens bigint, turn_id uuid, call_id uuid, work_item_id uuid, entry_seq integer, person text)
   plpgsql stable; -- body 03afdd1d, comment 39cf8ba9
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a0d04d67, comment d49dfcd7
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body f557298a, comment d49dfcd7
 create function work_chain(p_work_item_id uuid) returns TABLE(n integer, work_item_id uuid, how text, by text, said text, state text, state_reason text, created_at timestamp with time zone, resolved_at timestamp with time zone)
   plpgsql stable; -- body 24d22a6e, comment 00469308
 create function work_changes(p_work_item_id uuid) returns TABLE(item text, focus text, turn text, calls text, approvals text, inbox text, journal text, below text, budgets text, forks text, claims text)
@@ -6015,7 +6017,7 @@ create function work_continue(p_work_item_id uuid, p_content text, p_idempotency
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
   plpgsql volatile; -- body 6e346c49, comment 8b928246
 create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)
-  plpgsql stable set TimeZone=UTC set bytea_output=hex set extra_float_digits=1; -- body ce9be360, comment a370c5dd
+  plpgsql stable set TimeZone=UTC set bytea_output=hex set extra_float_digits=1; -- body 2093a7e8, comment a370c5dd
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items

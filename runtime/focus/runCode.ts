@@ -14,7 +14,7 @@ import { atFailpoints } from '../failpoint.ts';
 import type { OpenCall } from '../ledger/answers.ts';
 import { isUnstorable, messageOf } from '../ledger/errors.ts';
 import type { CodeRun } from '../ledger/iteration.ts';
-import { withoutKnown } from '../secrets/known.ts';
+import { headOf, tailOf, withoutKnown } from '../secrets/known.ts';
 import type { CallEnd, Focus } from './focus.ts';
 
 const MAX_CALLS = 1000;
@@ -164,10 +164,9 @@ class NestedCalls {
         this.#raw
           .toSorted((a, b) => a.ordinal - b.ordinal)
           .map(({ text }) => text)
-          .join('\n\n')
-          .slice(0, MAX_WHOLE),
+          .join('\n\n'),
       ),
-    );
+    ).slice(0, MAX_WHOLE);
   }
 
   record(result: CodeResult, timeoutSeconds: number): CodeRun {
@@ -214,7 +213,7 @@ class NestedCalls {
           return { error: nested.reason };
         case 'settled':
           this.#bytes += Buffer.byteLength(nested.content);
-          this.#raw.push({ ordinal, text: `# ${ordinal + 1}. ${name} ${JSON.stringify(input).slice(0, 2000)}\n${nested.content}` });
+          this.#raw.push({ ordinal, text: `# ${ordinal + 1}. ${name} ${headOf(JSON.stringify(input), 2000)}\n${nested.content}` });
           return nested.value !== null ? { value: nested.value } : nested.is_error ? { error: nested.content } : { value: nested.content };
       }
     }
@@ -234,6 +233,6 @@ function said(result: CodeResult): string {
       result.returned ??
       (result.output === '' ? '(the code returned nothing)' : `${result.output.trimEnd()}\n(printed; the code returned nothing)`)
     );
-  const printed = result.output.trim() === '' ? '' : `\n\nIt had printed:\n${result.output.trimEnd().slice(-2000)}`;
+  const printed = result.output.trim() === '' ? '' : `\n\nIt had printed:\n${tailOf(result.output.trimEnd(), 2000)}`;
   return `${result.error ?? result.verdict}${printed}`;
 }

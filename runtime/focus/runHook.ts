@@ -5,6 +5,7 @@ import { WorkspaceUnavailable } from '../../sandbox/workspace.ts';
 import { atFailpoints } from '../failpoint.ts';
 import { messageOf } from '../ledger/errors.ts';
 import type { HookResult } from '../ledger/iteration.ts';
+import { headOf } from '../secrets/known.ts';
 import { functionOf } from '../tools/hook.ts';
 import type { Hook, HookInput } from '../tools/hook.ts';
 import type { Focus } from './focus.ts';
@@ -30,7 +31,7 @@ async function runCommand({ command, timeoutSeconds, input }: HookRun, focus: Fo
     return {
       ...nothing(timeoutSeconds),
       stdout: ended.stdout,
-      stderr: ended.stderr.slice(0, 10_000),
+      stderr: headOf(ended.stderr, 10_000),
       exit_code: ended.exitCode,
       signal: ended.signal,
       is_timed_out: ended.cause === 'timeout',
@@ -58,9 +59,9 @@ async function runFunction(name: string, { timeoutSeconds, input }: HookRun, foc
   try {
     const stdout = await Promise.race([answerOf(hook, input, { signal, workspace: workspaceOf(focus) }), stopOf(signal)]);
     if (stdout !== null)
-      return ended({ stdout: stdout.slice(0, MAX_BYTES), exit_code: 0, is_truncated: Buffer.byteLength(stdout) > MAX_BYTES });
+      return ended({ stdout: headOf(stdout, MAX_BYTES), exit_code: 0, is_truncated: Buffer.byteLength(stdout) > MAX_BYTES });
   } catch (error) {
-    if (!signal.aborted) return ended({ stderr: messageOf(error).slice(0, 10_000), exit_code: 1 });
+    if (!signal.aborted) return ended({ stderr: headOf(messageOf(error), 10_000), exit_code: 1 });
   }
   return focus.signal.aborted ? null : ended({ is_timed_out: true });
 }

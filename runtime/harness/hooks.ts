@@ -8,8 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { isObject } from '../../plv8/isObject.ts';
 import { storableJson, storableText } from '../../plv8/storable.ts';
 import { UsageError } from '../ledger/errors.ts';
-import { withoutForms } from '../secrets/forms.ts';
-import { withoutKnown } from '../secrets/known.ts';
+import { headOf } from '../secrets/known.ts';
 
 type Argument = string | number | null;
 
@@ -192,10 +191,9 @@ async function toolNote(ledger: Functions, sessionId: string, input: HookInput):
   await note(ledger, sessionId, 'tool_result', { ...resultOf(tool, output), success: error === undefined }, 'low');
 }
 
-/** The output is cut after its secrets are removed: half of one would not be known as such. */
 function resultOf(toolName: string, output: string): object {
-  const { text } = withoutForms(withoutKnown(storableText(output)));
-  return { toolName, success: true, output: text.slice(0, 2000), truncated: text.length > 2000 };
+  const text = storableText(output);
+  return { toolName, success: true, output: headOf(text, 2000), truncated: text.length > 2000 };
 }
 
 const note = (ledger: Functions, sessionId: string, entryType: string, content: object, importance: string): Promise<unknown> =>

@@ -50,6 +50,14 @@ export function withoutKnown(text: string): string {
   return isThought ? withoutThoughts(text) : without(text, 'known_value', spellings);
 }
 
+/** The first characters of a text that is stored. Its secrets are removed before it is cut, because half of one is not recognised. */
+export const headOf = (text: string, length: number): string => uncut(text, length).slice(0, length);
+
+/** The last characters of a text that is stored, cut in the same way. */
+export const tailOf = (text: string, length: number): string => uncut(text, length).slice(-length);
+
+const uncut = (text: string, length: number): string => (text.length > length ? withoutForms(withoutKnown(text)).text : text);
+
 /** For what is shown to a person or a program and is stored in no database. */
 export function withoutSecrets(text: string, place: Place): string {
   const { text: redacted, found } = withoutForms(without(text, place, spellings));

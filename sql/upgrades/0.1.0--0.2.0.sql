@@ -523,6 +523,7 @@ drop function if exists _import_refused(text, json, text);
 drop function if exists _spawning_faculty(work_items);
 drop function if exists _span(text, text, text, timestamptz, timestamptz, boolean, jsonb, jsonb, jsonb);
 drop function if exists _replay_names(text[], turns, turns[], integer);
+drop function if exists _budget_store(uuid, text, numeric);
 drop function if exists _block_stub(turns[], integer, integer);
 drop function if exists _newest_keep(uuid);
 drop function if exists _summary_attempt(uuid);

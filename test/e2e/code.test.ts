@@ -333,6 +333,18 @@ return [first, ledger_read("finding"), len(child), check_child_work([child])[0][
     expect(read?.text).toContain('15000');
   });
 
+  test('of a secret at which an output or an input is cut, no half is kept', async () => {
+    const key = ['sk', 'ant', 'api03', 'aB3_'.repeat(10)].join('-');
+    const item = await submit(`ledger_append("note", "x" * 1940 + " ${key} ")\nprint("${key}" + "." * 1985)\nraise ValueError("so")`);
+    const answer = await answered(item);
+    expect(answer).toMatch(/It had printed:\n\S*\.{1985}/);
+    expect(answer).not.toContain('aB3_');
+    const handle = /artifact_read\("([0-9a-f]{16})"\)/.exec(answer)?.[1];
+    const [read] = await database.query<{ text: string }>(`select ledger.artifact_read('${handle}', '1-5') as text`);
+    expect(read?.text).toMatch(/x{1000}/);
+    expect(read?.text).not.toContain('sk-ant');
+  });
+
   test('secrets of the worker are nowhere: not inside, not in what the daemon knows, not in rows, not in logs', async () => {
     await worker.stop();
     const secret = `canary-${crypto.randomUUID()}`;

@@ -170,6 +170,13 @@ test.each([
   expect(said.filter((one) => one.startsWith(words))).toEqual([`${words} allowed`]);
 });
 
+test('of a secret at which a long error is cut, no half is kept', async () => {
+  const key = ['sk', 'ant', 'api03', 'aB3_'.repeat(10)].join('-');
+  const hook = defineHook({ name: 'tells', stage: 'before_tool', run: () => Promise.reject(new Error(`${'x'.repeat(270)} ${key}`)) });
+  const item = await work('of tells', [hook]);
+  expect(await rows(item.id)).toMatchObject([{ error: expect.stringMatching(/xxx \[redacted\]$/) }]);
+});
+
 const workerOn = (hooks: readonly Hook[]) =>
   startWorker({
     url: ledger.databaseUrl,

@@ -23,6 +23,7 @@ beforeAll(async () => {
     select from model_price_save('claude-sonnet-5-5', 3, 15);
     select from faculty_save('{"name": "lead", "accepts": ["lead"], "engage": {"tools": ["slow"], "ledger_nudge_interval": 0}}');
     select from faculty_save('{"name": "part", "accepts": ["part"], "max_concurrent": 3, "engage": {"tools": ["send"], "require_approval": "dangerous", "ledger_nudge_interval": 0}}');
+    select from faculty_save('{"name": "limited", "accepts": ["limited"], "max_concurrent": 3, "budget": {"calls": 100}}');
     select from faculty_save('{"name": "coder", "accepts": ["code"], "engage": {"tools": ["send"], "code_execution": true, "require_approval": "dangerous"}}');
     select from faculty_save('{"name": "careful", "accepts": ["careful"], "hooks": {"before_tool": "true"}, "engage": {"tools": ["send"], "require_approval": "dangerous"}}');
     select from faculty_save('{"name": "long", "accepts": ["long"], "awareness": {"enabled": false}, "engage": {"tools": ["look"], "compact_keep_recent": 2, "ledger_nudge_interval": 0}}');
@@ -165,8 +166,8 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     name: 'focus_claim',
     comesTo: ['fences', 'locks', 'foci', 'rows', 'budgets', 'jobs'],
     prepare: async () => {
-      const { root, part } = await tree();
-      await partOf(root); // for which there is a place, too
+      const { root } = await tree();
+      const [part] = [await childOf(root, 'limited'), await childOf(root, 'limited')]; // there is a place for the second, too
       return `focus_claim(${quoted(part)}, 'worker')`;
     },
   },

@@ -1975,10 +1975,18 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a hook cuts a secret in two',
     file: 'runtime/harness/hooks.ts',
-    from: 'withoutForms(withoutKnown(storableText(output)))',
-    to: 'withoutForms(withoutKnown(storableText(output.slice(0, 2000))))',
+    from: 'headOf(text, 2000)',
+    to: 'text.slice(0, 2000)',
     test: 'test/e2e/mcp.test.ts',
     title: 'hooks store no secret',
+  },
+  {
+    name: 'code has a secret in its output or input cut in two',
+    file: 'runtime/secrets/known.ts',
+    from: 'text.length > length ? withoutForms(withoutKnown(text)).text : text',
+    to: 'text',
+    test: 'test/e2e/code.test.ts',
+    title: 'of a secret at which an output or an input is cut, no half is kept',
   },
   {
     name: 'a hook does not ask which secrets a project names',

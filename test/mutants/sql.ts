@@ -1846,10 +1846,35 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/states/belong_to_who_drives.test.sql',
   },
   {
+    name: 'the error of a hook is cut before its secrets are removed',
+    file: 'sql/api/40_focus/hooks.sql',
+    from: `  p_result := _redact_text(p_result::text, 'hook_runs', json_build_object('focus_id', p_run.focus_id)); -- before parts of it are cut
+`,
+    to: '',
+    test: 'test/e2e/hookFunctions.test.ts',
+    title: 'of a secret at which a long error is cut, no half is kept',
+  },
+  {
+    name: 'a new budget does not hold what running calls have reserved',
+    file: 'sql/api/20_submit/budget.sql',
+    from: 'p_amount, u.spent, u.reserved from',
+    to: 'p_amount, u.spent, 0 from',
+    test: 'test/sql/budget_set/holds_what_running_calls_reserved.test.sql',
+  },
+  {
+    name: 'a budget of the faculty that comes later begins at nothing',
+    file: 'sql/api/20_submit/budget.sql',
+    from: `  select _budget_store(p_work_item_id, b.key, b.value::numeric)
+    from jsonb_each_text`,
+    to: `  insert into budgets (work_item_id, resource, amount) select p_work_item_id, b.key, b.value::numeric
+    from jsonb_each_text`,
+    test: 'test/sql/budget_set/outlives_an_attempt.test.sql',
+  },
+  {
     name: 'a new budget begins at nothing',
     file: 'sql/api/20_submit/budget.sql',
-    from: 'p_amount, _budget_used(p_work_item_id, p_resource))',
-    to: 'p_amount, 0)',
+    from: 'p_amount, u.spent, u.reserved from',
+    to: 'p_amount, 0, u.reserved from',
     test: 'test/sql/budget_set/counts_what_was_used_before.test.sql',
   },
   {
@@ -2016,7 +2041,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'what is below an item with a new budget is looked for among all',
     file: 'sql/api/97_planner/planner.sql',
-    from: '_budget_used _budgets_above',
+    from: '_budget_used _items_below _budgets_above',
     to: '_budgets_above',
     test: 'test/long/iterationCost.test.ts',
     title: 'no statement of an iteration reads a table from end to end',
@@ -5267,8 +5292,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'the next attempt takes back a budget that a person raised',
     file: 'sql/api/20_submit/budget.sql',
-    from: `on conflict do nothing;`,
-    to: `on conflict (work_item_id, resource) do update set amount = excluded.amount;`,
+    from: ` and not exists (select from budgets where (work_item_id, resource) = (p_work_item_id, b.key::budget_resource))`,
+    to: '',
     test: 'test/sql/budget_set/outlives_an_attempt.test.sql',
   },
   {

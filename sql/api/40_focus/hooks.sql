@@ -112,6 +112,7 @@ as $$
 declare
   v_said jsonb;
 begin
+  p_result := _redact_text(p_result::text, 'hook_runs', json_build_object('focus_id', p_run.focus_id)); -- before parts of it are cut
   p_run.output := case p_run.hook when 'check' then _cap_text(concat_ws(E'\n', p_result ->> 'stdout', p_result ->> 'stderr'), 8000)
                        else left(p_result ->> 'stdout', 1000000) end;
   p_run.exit_code := _count('exit_code', p_result ->> 'exit_code');

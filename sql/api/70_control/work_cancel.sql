@@ -21,12 +21,9 @@ begin
   -- in the meantime.
   loop
     v_more := array(
-      with recursive tree as (
-        select id, resolved_at from work_items where id = p_work_item_id
-        union all
-        select c.id, c.resolved_at from tree t join work_items c on c.parent_id = t.id
-      )
-      select id from tree where resolved_at is null and id <> all (v_ids) order by id);
+      select w.id from _items_below(p_work_item_id) b(id) join work_items w on w.id = b.id
+       where w.resolved_at is null and w.id <> all (v_ids)
+       order by w.id);
     exit when v_more = '{}';
     perform from fences where work_item_id = any (v_more) order by work_item_id for no key update;
     v_ids := v_ids || v_more;

@@ -12,13 +12,7 @@ create or replace function work_export(p_work_item_id uuid)
   set extra_float_digits = 1
 as $$
 declare
-  v_ids uuid[] := array(
-    with recursive tree as (
-      select id from work_items where id = p_work_item_id
-      union all
-      select c.id from tree t join work_items c on c.parent_id = t.id
-    )
-    select id from tree);
+  v_ids uuid[] := array(select _items_below(p_work_item_id));
   v_e record;
 begin
   if v_ids = '{}' then

@@ -168,6 +168,7 @@ create or replace function _recorded_time(p_at text)
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
+  set timezone = 'UTC' -- transcripts tell times of UTC
 as $$
 begin
   return case when p_at::timestamptz between '2000-01-01 00:00Z' and '2100-01-01 00:00Z' then p_at::timestamptz end;

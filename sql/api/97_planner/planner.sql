@@ -11,7 +11,7 @@ begin
                   (select string_agg(format('set %I = off', s.name), ' ' order by s.n) from unnest(l.off) with ordinality as s(name, n)))
       from (values
         ('{enable_seqscan, enable_hashjoin, enable_mergejoin, jit}'::text[], $$
-          _budget_used _budgets_above _resources_limited _daily_owners _daily_budgets_of _daily_parked
+          _budget_used _items_below _budgets_above _resources_limited _daily_owners _daily_budgets_of _daily_parked
 
           turn_ancestry _leap_of _ancestor_at _common_turn _forked_at _past_of _chain_of _head_of
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { passwordsOf, shownUrl, withoutPassword } from '../../../runtime/ledger/address.ts';
 import { secretsBehind, secretsShort, secretsWhole, withoutBeginning, withoutForms } from '../../../runtime/secrets/forms.ts';
-import { countWith, keepSecret, withoutKnown, withoutKnownSoFar, withoutSecrets } from '../../../runtime/secrets/known.ts';
+import { countWith, headOf, keepSecret, tailOf, withoutKnown, withoutKnownSoFar, withoutSecrets } from '../../../runtime/secrets/known.ts';
 import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
 
@@ -124,6 +124,14 @@ test('a thought keeps its bytes, and numbers around it their digits', () => {
   expect(withoutKnown(json)).toBe(
     `{"content":[${JSON.stringify(thought)},{"type":"redacted_thinking","data":${JSON.stringify(value)}},{"type":"text","text":"[redacted]"}],"n":12345678901234567890,"f":1.50}`,
   );
+});
+
+test.each([key, value])('a text that is cut shows no half of %j', (secret) => {
+  for (let shown = 1; shown < secret.length + 2; shown++) {
+    expect(headOf(`at first ${secret} at last`, 9 + shown)).not.toContain(secret.slice(0, 8));
+    expect(tailOf(`at first ${secret} at last`, 8 + shown)).not.toContain(secret.slice(-8));
+  }
+  expect([headOf('at first', 8), headOf('at first', 2), tailOf('at first', 5)]).toEqual(['at first', 'at', 'first']);
 });
 
 test('logs and answers lose both, and both are counted', () => {
