@@ -19,4 +19,8 @@ if (hook) {
   const code = await hook();
   // The client waits for this process to end, so it exits as soon as its output is written, without waiting for what is still open.
   process.stderr.write('', () => process.stdout.write('', () => process.exit(code))); // oxlint-disable-line unicorn/no-process-exit
-} else await (await import('./main.ts')).main(process.argv.slice(2));
+} else {
+  // Workers and servers, which run on, return memory while they wait.
+  setTimeout(() => void import('./commandLine/trimMemory.ts').then(({ trimMemory }) => trimMemory()), 10_000).unref();
+  await (await import('./main.ts')).main(process.argv.slice(2));
+}

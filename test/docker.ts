@@ -16,3 +16,6 @@ export const noDocker: string | null = await docker
     (error: Error) => error.message || String((error as NodeJS.ErrnoException).code),
   );
 if (noDocker !== null) console.log(`Tests with containers are skipped: ${noDocker} (start dockerd, then make sandbox-image)`);
+
+/** Where its socket is. */
+export const dockerSocket = (process.env['DOCKER_HOST'] ?? '').replace(/^unix:\/\//, '') || '/var/run/docker.sock';

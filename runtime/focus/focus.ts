@@ -47,8 +47,8 @@ export type Runtime = {
   waits: Map<string, string>;
   /** The directories of this host that the worker serves, regardless of who names them. */
   directories: ServedDirectories;
-  /** Absent on a worker without Docker. */
-  containers?: Containers;
+  /** Null while no Docker daemon is known to this worker. */
+  containers(): Containers | null;
   /** Additional headers that web_fetch sends, by host; see config.ts. */
   webFetchHeaders?: HostHeaders;
   /** Called for each focus in which something has ended; it never waits and never throws. */

@@ -49,7 +49,7 @@ export async function runCode(call: OpenCall, focus: Focus, runCall: RunCall): P
   const {
     claim,
     signal,
-    runtime: { containers, db },
+    runtime: { db },
   } = focus;
   const input = inputSchema.safeParse(call.input);
   const settle = async (
@@ -62,7 +62,7 @@ export async function runCode(call: OpenCall, focus: Focus, runCall: RunCall): P
     return 'settled';
   };
   if (!input.success) return settle(`[engine] The input does not match the schema of execute_code:\n${z.prettifyError(input.error)}`, true);
-  const sandbox = containers?.sandbox(claim.faculty.engage);
+  const sandbox = focus.runtime.containers()?.sandbox(claim.faculty.engage);
   if (!sandbox)
     return settle(
       '[engine] This worker has no sandbox (no Docker daemon). This is not a fault in the code; work without code for now.',

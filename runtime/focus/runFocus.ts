@@ -45,7 +45,10 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
         : await runtime.db.iterationFail(claim, { ...refused, status: null, retryAfterSeconds: null, requestId: null });
     say(workItemId, outcome, runtime);
     if (outcome.kind !== 'continued')
-      void runtime.containers?.release(claim).catch((error: unknown) => runtime.log.debug({ err: error }, 'container not released'));
+      void runtime
+        .containers()
+        ?.release(claim)
+        .catch((error: unknown) => runtime.log.debug({ err: error }, 'container not released'));
     return outcome;
   } catch (error) {
     if (isLeaseLost(error)) return { kind: 'lost' };

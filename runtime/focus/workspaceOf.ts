@@ -13,7 +13,7 @@ import { namedBy } from './namedDirectory.ts';
 export function workspaceOf({ claim, runtime }: Focus): Workspace | null {
   const { workspace } = claim.faculty.engage;
   if (workspace === 'host') return hostWorkspace(claim, runtime.directories);
-  return workspace === 'container' ? (runtime.containers?.workspace(claim) ?? null) : null;
+  return workspace === 'container' ? (runtime.containers()?.workspace(claim) ?? null) : null;
 }
 
 /** If nobody named a directory, it is the one in which this worker was started. */

@@ -9,7 +9,6 @@ import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 
 import { withoutValues } from '../secrets/known.ts';
-import { pageModule } from './pageText.ts';
 import type { PageSettings } from './pageText.ts';
 import { Thread, TooSlow } from './thread.ts';
 import { defineTool, failed, ok } from './tool.ts';
@@ -59,6 +58,7 @@ export const webFetch = defineTool({
 class Refused extends Error {}
 
 async function read(page: string, settings: PageSettings): Promise<{ text: string; isCut: boolean }> {
+  const { pageModule } = await import('./pageText.ts'); // loads 12 MB, only for the few workers that read pages
   const thread = await Thread.start<string, { text: string; isCut: boolean }>(pageModule, 'pageReader', settings);
   try {
     return await thread.ask(page);

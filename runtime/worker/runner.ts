@@ -80,7 +80,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     concurrency,
     leaseSeconds,
     host,
-    daemon: () => options.runtime.containers?.daemon ?? null,
+    daemon: () => options.runtime.containers()?.daemon ?? null,
     isAtWork: () => pulse.isAtWork(),
     onRefused,
     log,

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import type { Logger } from 'pino';
 
 import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
-import { openDocker } from '../../sandbox/docker.ts';
+import { hasDockerSocket, openDocker } from '../../sandbox/docker.ts';
 import { ServedDirectories } from '../../sandbox/servedDirectories.ts';
 import { hostName, webFetchHeaders } from '../config.ts';
 import { failpoints } from '../failpoint.ts';
@@ -143,13 +143,11 @@ export async function openWorker(options: WorkerOptions, signal?: AbortSignal): 
   const db = await openChecked(url, schema, { maximumPoolSize: concurrency });
   const heart = await openChecked(url, schema, { maximumPoolSize: 1 });
   const directories = new ServedDirectories(options.workspaceRoots ?? workspaceRoots(), options.ownDirectories);
-  const docker = options.docker === undefined ? await dockerOrNone(log) : (options.docker as Docker | null);
   const closePools = (): Promise<unknown> => Promise.all([heart.close(), db.close()]);
   const ledgerId = await patiently(() => heart.ledgerId()).catch(async (error: unknown) => {
     await closePools();
     throw error;
   });
-  const containers = docker === null ? null : openContainers(docker, db, ledgerId, directories, log);
   const close = async (): Promise<void> => {
     stopping.abort();
     await Promise.race([warming, sleep(2000, undefined, { ref: false })]); // metrics cover only the time before the oldest open transaction
@@ -165,8 +163,10 @@ export async function openWorker(options: WorkerOptions, signal?: AbortSignal): 
   const counted = options.http ? new Counted() : null;
   const counting = await startMetrics(url, schema, log, undefined, counted);
   const modelFor = options.facultyModels === false ? () => options.model : facultyModels(options.model);
+  let containers: Containers | null = null;
   const runtime = {
     db,
+    containers: () => containers,
     directories,
     watchers,
     inputs: new StatedInputs(),
@@ -175,10 +175,16 @@ export async function openWorker(options: WorkerOptions, signal?: AbortSignal): 
     hooks,
     log,
     waits: new Map<string, string>(),
-    ...(containers && { containers }),
     ...(traces && { traces }),
     ...(options.onDelta && { onDelta: options.onDelta }),
     ...(headers && { webFetchHeaders: headers }),
+  };
+  const daemon = dockerDaemon(options.docker as Docker | null | undefined, log);
+  const offersCode = async (): Promise<boolean> => {
+    const docker = await daemon();
+    if (docker === undefined || docker === null) return docker === null;
+    containers ??= openContainers(docker, db, ledgerId, directories, log);
+    return offerCode(docker, containers, db);
   };
   const newRunner = (): Promise<Runner> =>
     startRunner({
@@ -206,7 +212,7 @@ export async function openWorker(options: WorkerOptions, signal?: AbortSignal): 
     await patiently(() => registerTools(options.tools, db));
     const isStopping = (): boolean => stopping.signal.aborted;
     if (options.http) health = await startHealth(options.http, { url, schema, log, counted, isStopping });
-    isCodeOffered = await patiently(() => offerCode(docker, containers, db));
+    isCodeOffered = await patiently(offersCode);
     runner = await patiently(newRunner);
   } catch (error) {
     await close();
@@ -215,7 +221,7 @@ export async function openWorker(options: WorkerOptions, signal?: AbortSignal): 
   if (!isCodeOffered)
     log.info('no Docker daemon answers: until one does, execute_code is not offered and there are no workspaces in containers');
 
-  const sweeper = await startSweeper({ db, log, leaseSeconds, offersCode: isCodeOffered ? null : () => offerCode(docker, containers, db) });
+  const sweeper = await startSweeper({ db, log, leaseSeconds, offersCode: isCodeOffered ? null : offersCode });
   const retention = startRetention(db, log);
   const transcripts = startTranscripts(db, log);
   const tended = tendRunner(runner, newRunner, log, stopping.signal);
@@ -312,17 +318,20 @@ async function sayConnections(db: Db, needs: number, log: Logger): Promise<void>
   );
 }
 
-/** Null if dockerode is not installed. */
-async function dockerOrNone(log: Logger): Promise<Docker | null> {
-  return openDocker().catch((error: unknown) => {
-    log.info(`execute_code is not offered, and there are no workspaces in containers: ${messageOf(error)}`);
-    return null;
-  });
+/** The daemon; undefined: there is none now; null: this worker uses none. dockerode, which takes 12 MB, is loaded when there is one. */
+function dockerDaemon(given: Docker | null | undefined, log: Logger): () => Promise<Docker | null | undefined> {
+  let opened = given === undefined ? undefined : Promise.resolve(given);
+  return async () => {
+    if (opened === undefined && !hasDockerSocket()) return undefined;
+    return (opened ??= openDocker().catch((error: unknown) => {
+      log.info(`execute_code is not offered, and there are no workspaces in containers: ${messageOf(error)}`);
+      return null;
+    }));
+  };
 }
 
-/** Offers execute_code if a Docker daemon answers. False: none answers at the moment. */
-async function offerCode(docker: Docker | null, containers: Containers | null, db: Db): Promise<boolean> {
-  if (docker === null || containers === null) return true; // not wanted here
+/** Offers execute_code if the Docker daemon answers. False: it does not answer at the moment. */
+async function offerCode(docker: Docker, containers: Containers, db: Db): Promise<boolean> {
   const isThere = await docker.ping().then(
     () => true,
     () => false,

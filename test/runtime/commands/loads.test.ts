@@ -1,7 +1,7 @@
 // Each command loads what it uses and nothing else: of the packages in package.json, by name, and SQLite, which is Node's own. It connects once.
 
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,8 +11,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
+import { dockerSocket, noDocker } from '../../docker.ts';
 import { recorder } from '../../recorder.ts';
-import { until } from '../../workerProcess.ts';
+import { startWorkerProcess, until } from '../../workerProcess.ts';
 
 const start = fileURLToPath(new URL('../../../runtime/start.ts', import.meta.url));
 
@@ -43,11 +44,15 @@ async function loads(args: readonly string[], cwd?: string): Promise<{ exitCode:
     );
     child.stdin?.end();
   });
+  return { exitCode, packages: await packagesIn(file) };
+}
+
+async function packagesIn(file: string): Promise<string[]> {
   const urls = (await readFile(file, 'utf8')).split('\n');
   const names = Object.keys({ ...packageJson.dependencies, ...packageJson.optionalDependencies, ...packageJson.peerDependencies }).filter(
     (name) => urls.some((url) => url.includes(`/node_modules/${name}/`)),
   );
-  return { exitCode, packages: [...names.toSorted(), ...urls.filter((url) => url === 'node:sqlite')] };
+  return [...names.toSorted(), ...urls.filter((url) => url === 'node:sqlite')];
 }
 
 // slonik itself uses OpenTelemetry's API; the SDK belongs to nobody but who exports spans.
@@ -111,3 +116,37 @@ test('work, which has no server of tools and no model to call', async () => {
   expect(packages).not.toContain('@modelcontextprotocol/server');
   expect(packages).not.toContain('node:sqlite');
 });
+
+test.skipIf(noDocker !== null)(
+  'a worker loads dockerode when there is a daemon, and what reads pages when there is one to read',
+  async () => {
+    const socket = join(directory, 'docker.sock');
+    const workerLoads = async (during: (log: () => string) => Promise<void>): Promise<string[]> => {
+      const file = join(directory, 'loaded-by-worker');
+      const worker = await startWorkerProcess({
+        url: database.url,
+        modelUrl: 'http://127.0.0.1:9',
+        leaseSeconds: 3,
+        dockerHost: `unix://${socket}`,
+        env: { NODE_OPTIONS: `--import=${recorder}`, LOADED: file },
+      });
+      await during(() => worker.log());
+      expect(await worker.end('SIGTERM')).toBe(0);
+      return packagesIn(file);
+    };
+    const without = await workerLoads(
+      async (log) => void (await until(() => log().includes('until one does, execute_code is not offered'))),
+    );
+    expect(without).toContain('graphile-worker');
+    expect(without).not.toContain('dockerode');
+    expect(without).not.toContain('htmlparser2');
+    const offered = (): Promise<unknown[]> => database.query(`select from ledger.abilities where name = 'execute_code'`);
+    const later = await workerLoads(async (log) => {
+      await until(() => log().includes('until one does, execute_code is not offered'));
+      expect(await offered()).toEqual([]);
+      await symlink(dockerSocket, socket);
+      await until(async () => (await offered()).length > 0);
+    });
+    expect(later).toContain('dockerode');
+  },
+);

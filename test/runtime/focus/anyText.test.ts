@@ -123,12 +123,13 @@ async function play(
         },
       }),
     }),
-    containers: {
-      sandbox: () => ({ run, socketPath: '/s' }),
-      workspace: () => null,
-      release: async () => {},
-      close: async () => {},
-    } as unknown as NonNullable<Runtime['containers']>,
+    containers: () =>
+      ({
+        sandbox: () => ({ run, socketPath: '/s' }),
+        workspace: () => null,
+        release: async () => {},
+        close: async () => {},
+      }) as unknown as ReturnType<Runtime['containers']>,
   };
   const { kind } = await runFocus(item.id, runtime);
   const rows = await database.query<Row>(`
