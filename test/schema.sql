@@ -3535,7 +3535,7 @@ create function _ability_claim(p_input jsonb) returns text
 create function _ability_claim_release(p_input jsonb) returns text
   sql volatile; -- body acc6e305, comment 79582c2a
 create function _ability_doubts(p_function regprocedure) returns TABLE(says text, remedy text)
-  sql stable; -- body 32398639, comment d880a685
+  sql stable; -- body cf721fed, comment d880a685
 create function _ability_function(p_function regprocedure) returns text
   plpgsql stable; -- body 0c534729, comment 7c83363d
 create function _ability_ledger_append(p_input jsonb) returns text
@@ -3559,7 +3559,7 @@ create function _ability_resumption_context(p_input jsonb) returns text
 create function _ability_spawn_child_work(p_input jsonb) returns text
   sql volatile; -- body e7115631, comment 78bacdec
 create function _ability_tell(p_function regprocedure) returns void
-  plpgsql stable; -- body 3fe3f271, comment cbcb3aad
+  plpgsql stable; -- body 3ea69201, comment cbcb3aad
 create function _ability_tell_agent(p_input jsonb) returns text
   sql volatile; -- body b041158d, comment b45be299
 create function _ability_wait_for(p_input jsonb) returns text
@@ -4007,7 +4007,7 @@ create function _doctor_locks() returns TABLE(severity text, code text, work_ite
 create function _doctor_retention() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 80d3ce5d, comment 6bf3b42d
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 67d6d1e4, comment ef22705a
+  sql stable; -- body fa92c712, comment 5d20d260
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 74c27c18, comment 770e636f
 create function _doctor_sessions() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -4017,7 +4017,7 @@ create function _doctor_settings() returns TABLE(severity text, code text, work_
 create function _doctor_speed() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body bfb802f2, comment 8c02c3ab
 create function _doctor_tools() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 393f97eb, comment 2e15c580
+  sql stable; -- body 927f3b46, comment 2e15c580
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body e8128c52, comment ffe50067
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -5143,7 +5143,7 @@ create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns,
 create function _retry_delay(p_focus foci) returns interval
   sql stable; -- body edd712ef, comment fbce5f7a
 create function _role(p_kind text) returns name
-  sql stable; -- body 21c24732, comment 7291190e
+  sql stable; -- body 0b02e193, comment 1341ab5f
 create function _role_join(p_role name) returns void
   plpgsql volatile; -- body 33d15bec, comment 8ddb1c9b
 create function _role_kinds() returns TABLE(kind text, inherits text[], says text)
@@ -5153,7 +5153,7 @@ create function _roles_apply() returns void
 create function _roles_apply_queue(p_role name) returns void
   plpgsql volatile; -- body fd4f30d7, comment ee3ebe15
 create function _roles_complete() returns void
-  plpgsql volatile; -- body 4850f135, comment 0815604b
+  plpgsql volatile; -- body 9c2eab28, comment 79e2b94b
 create function _roles_definer(p_is_definer boolean) returns void
   plpgsql volatile; -- body 90236325, comment bf340fb1
 create function _roles_make(p_prefix text) returns void
@@ -6057,7 +6057,7 @@ create function work_retry(p_work_item_id uuid, p_content text DEFAULT NULL::tex
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
   plpgsql volatile; -- body c55ad7a1, comment bbf8cea9
 create function work_roles_drop() returns SETOF name
-  plpgsql volatile; -- body fb00aa98, comment 0de3a380
+  plpgsql volatile; -- body 657ab57a, comment 0de3a380
 create function work_run(p_work_item_id uuid, p_after text DEFAULT NULL::text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 200, p_marks text[] DEFAULT NULL::text[], p_query text DEFAULT NULL::text) returns TABLE("position" text, block_id text, kind text, source_id uuid, happened_at timestamp with time zone, turn_id uuid, who text, name text, status text, mark text, content text, input json, data jsonb)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 04db33d1, comment 5045881f
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)

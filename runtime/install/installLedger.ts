@@ -237,7 +237,8 @@ async function dropOverloads(client: pg.Client, quoted: string): Promise<void> {
  * some of them, it releases everything, and the caller tries again.
  */
 async function lockFirst(client: pg.Client, quoted: string): Promise<void> {
-  await client.query(`lock table ${quoted}.fences in exclusive mode`);
+  // At once in the mode that is needed in the end: up to PostgreSQL 16, nowait does not strengthen a lock that somebody waits for.
+  await client.query(`lock table ${quoted}.fences in access exclusive mode`);
   // A view cannot be locked without its tables, except by changing it.
   await client.query(`
     set local lock_timeout = 20;

@@ -139,6 +139,23 @@ describe.each(servers)('on $server', ({ start, missing }) => {
       await database.drop();
     });
 
+    test('is upgraded while at every moment somebody waits to write', async () => {
+      const [earlier = ''] = earlierVersions();
+      const database = await at.create();
+      await installReleased(database, earlier, 'script');
+      const done = new AbortController();
+      const writer = async (): Promise<void> => {
+        const client = new pg.Client({ connectionString: database.url });
+        await client.connect();
+        while (!done.signal.aborted) await client.query('begin; lock table ledger.fences in row share mode; select pg_sleep(0.02); commit');
+        await client.end();
+      };
+      const writers = Promise.all(Array.from({ length: 4 }, writer));
+      expect(await installLedger(database.url, 'ledger').finally(() => done.abort())).toMatchObject({ upgradedFrom: earlier });
+      await writers;
+      await database.drop();
+    });
+
     test('is upgraded by who owns its schema and nothing else', async () => {
       const [earlier = ''] = earlierVersions();
       const database = await at.create();
@@ -307,7 +324,7 @@ describe('an upgrade', () => {
       const locks = await database.query<{ granted: boolean }>(`
         select granted from pg_locks
          where relation = 'ledger.work_ledger'::regclass and not granted
-            or relation = 'ledger.fences'::regclass and mode in ('ExclusiveLock', 'ShareRowExclusiveLock') and granted`);
+            or relation = 'ledger.fences'::regclass and mode in ('AccessExclusiveLock', 'ShareRowExclusiveLock') and granted`);
       if (locks.some(({ granted }) => !granted)) return true;
       const isOver = wasHeld && locks.length === 0;
       wasHeld ||= locks.length > 0;

@@ -938,6 +938,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'rolls nobody back who has read',
   },
   {
+    name: 'an upgrade strengthens the lock that writers wait for',
+    file: 'runtime/install/installLedger.ts',
+    from: '.fences in access exclusive mode',
+    to: '.fences in exclusive mode',
+    test: 'test/long/upgrade.test.ts',
+    title: 'at every moment somebody waits to write',
+  },
+  {
     name: 'a ledger is made in any schema',
     file: 'runtime/install/installLedger.ts',
     from: '  checkSchemaName(schema);\n',

@@ -4,6 +4,13 @@ import type { Mutant } from './mutant.ts';
 
 export const sqlMutants: readonly Mutant[] = [
   {
+    name: 'roles that a dump of another server names count as roles',
+    file: 'sql/api/00_ground/writers.sql',
+    from: ' join pg_roles r on r.rolname = l.role where l.kind = p_kind',
+    to: ' where l.kind = p_kind',
+    test: 'test/sql/work_roles_create/makes_what_a_dump_of_another_server_names.test.sql',
+  },
+  {
     name: 'after a tool of a user has switched off redaction, secrets of others stay in rows',
     file: 'sql/api/60_iteration/ability_call.sql',
     from: "if v_own_redact = '' then",

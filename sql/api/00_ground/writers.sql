@@ -80,3 +80,14 @@ as $$
 $$;
 
 comment on function _administers(name) is 'Whether a role is the ledger''s owner, an administrator or a member of one of them. False for null, and for a role that is not there.';
+
+create or replace function _role(p_kind text)
+  returns name
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select l.role from ledger_roles l join pg_roles r on r.rolname = l.role where l.kind = p_kind;
+$$;
+
+comment on function _role(text) is 'The name of this ledger''s role of a kind; null: it has none, or it is not on this server, as after restoring a dump of another one.';

@@ -77,7 +77,7 @@ create or replace function _ability_tell(p_function regprocedure)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_role name := (select role from ledger_roles where kind = 'tools');
+  v_role name := _role('tools');
   v_found record;
 begin
   if p_function is null or v_role is null then
@@ -107,7 +107,7 @@ as $$
       from pg_proc p
       join pg_namespace n on n.oid = p.pronamespace
       join pg_roles o on o.oid = p.proowner
-      join ledger_roles t on t.kind = 'tools'
+      join ledger_roles t on t.role = _role('tools')
      where p.oid = p_function
   )
   select format('role %I may not run %s: calls to the tool fail', tools, call),

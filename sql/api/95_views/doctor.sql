@@ -206,6 +206,13 @@ create or replace function _doctor_roles()
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+  select 'warning', 'roles', null::uuid,
+         format('roles of this ledger are not on this server: %s', string_agg(role::text collate "default", ', ' order by kind)),
+         'Call work_roles_create() as a role that may create roles, or work_roles_drop() to do without them.'
+    from ledger_roles
+   where _role(kind) is null
+  having count(*) > 0
+  union all
   select 'warning', 'roles', null::uuid, format('worker %s is logged in as %s, %s', k.id, k.role::text collate "default", w.which),
          'Create roles with work_roles_create(), and run workers as a member of the worker role.'
     from workers k
@@ -221,7 +228,7 @@ as $$
       having count(*) > 0) w;
 $$;
 
-comment on function _doctor_roles() is 'Findings of work_ledger_doctor() on workers that may do more to the server than the ledger needs.';
+comment on function _doctor_roles() is 'Findings of work_ledger_doctor() on roles that are not on this server, and on workers that may do more to it than the ledger needs.';
 
 create or replace function _doctor_work()
   returns table (severity text, code text, work_item_id uuid, says text, remedy text)

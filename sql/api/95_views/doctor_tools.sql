@@ -11,7 +11,7 @@ as $$
   )
   select 'error', 'tools', null::uuid, 'this ledger has roles, but none that runs users'' SQL functions: calls to these tools fail',
          'Call work_roles_create() as a role that may create roles.'
-   where exists (select from ledger_roles) and not exists (select from ledger_roles where kind = 'tools') and exists (select from function)
+   where exists (select from ledger_roles) and _role('tools') is null and exists (select from function)
   union all
   select 'warning', 'tools', null, format('ability "%s": its function %s no longer exists', f.name, f.function_name),
          'Create it again, or register another with ability_register().'

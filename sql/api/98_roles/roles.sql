@@ -79,7 +79,7 @@ create or replace function work_roles_drop()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_roles name[] := array(select role from ledger_roles order by kind);
+  v_roles name[] := array(select role from ledger_roles where _role(kind) is not null order by kind);
   v_role name;
 begin
   perform _role_join(r) from unnest(v_roles) r;

@@ -53,12 +53,18 @@ begin
     perform _roles_make((select left(r.role, -length(r.kind)) from ledger_roles r limit 1));
   end if;
 exception when insufficient_privilege then
+  if exists (select from ledger_roles r where _role(r.kind) is null) then
+    raise exception using
+      errcode = 'insufficient_privilege',
+      message = format('roles of this ledger are not on this server (a role that may create roles makes them with work_roles_create()): %s',
+                       (select string_agg(r.role, ', ' order by r.role) from ledger_roles r where _role(r.kind) is null));
+  end if;
   raise notice 'this ledger lacks roles that this version has: until they are created, no user''s SQL function runs as a tool'
     using hint = 'Call work_roles_create() as a role that may create roles.';
 end
 $$;
 
-comment on function _roles_complete() is 'Makes the roles of kinds that the version before did not have, where whoever installs may.';
+comment on function _roles_complete() is 'Makes the roles of kinds that the version before did not have, and those that a dump of another server names, where whoever installs may. Raises 42501.';
 
 create or replace function _roles_tools()
   returns void
@@ -83,17 +89,6 @@ end
 $$;
 
 comment on function _roles_tools() is 'Gives the function that runs users'' functions to the role of tools. The owner alone may call it.';
-
-create or replace function _role(p_kind text)
-  returns name
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select role from ledger_roles where kind = p_kind;
-$$;
-
-comment on function _role(text) is 'The name of this ledger''s role of a kind; null: it has no roles.';
 
 create or replace function _roles_apply_queue(p_role name)
   returns void
