@@ -37,6 +37,8 @@ function sentenceOf(error: unknown, addressFrom: string): string {
   if (typeof path === 'string' && code === 'ENOENT') return `there is no ${path}`;
   if (code === 'EISDIR') return typeof path === 'string' ? `${path} is a directory, not a file` : 'this is a directory, not a file';
   if (typeof path === 'string' && (code === 'EACCES' || code === 'EPERM')) return `${path} may not be read or written by you`;
+  if (sqlState(error) === '57014' && /statement timeout/.test(messageOf(refusalOf(error))))
+    return 'the database stopped a statement after a minute, the longest that a command waits; it changed nothing. Try again when the server is less busy, or call the function in psql, which sets no limit';
   const said = noWritesWords(error) ?? messageOf(refusalOf(error));
   return sqlState(error) === '42501' && said.startsWith('permission denied for ') ? `${said}. ${noRightHint}` : said;
 }

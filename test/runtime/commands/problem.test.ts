@@ -1,10 +1,15 @@
-// What a person is told where a server runs but takes no connection now: not that it is to be started.
+// What a person is told where a server runs but takes no connection now, which is not that it is to be started, or needs too long.
 
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 
+import { withIo } from '../../../runtime/commands/io.ts';
+import { problem } from '../../../runtime/commands/problem.ts';
+import { withConnection } from '../../../runtime/ledger/connection.ts';
 import { cli } from '../../cli.ts';
 
 /** A server that refuses every connection as PostgreSQL does. */
@@ -39,4 +44,14 @@ test.each([
   const { code: exit, stderr } = await cli(['list'], { env: { PATH: process.env['PATH'], DATABASE_URL: server.url } });
   expect(stderr).toMatch(told);
   expect(exit).toBe(1);
+});
+
+test('a statement that the server stopped for its time', async () => {
+  const stopped: unknown = await withConnection({ connectionString: `${inject('serverUrl')}postgres`, statement_timeout: 20 }, (client) =>
+    client.query('select pg_sleep(60)').catch((error: unknown) => error),
+  );
+  const stderr = new PassThrough();
+  expect(withIo({ stdin: process.stdin, stdout: stderr, stderr }, () => problem(stopped, 'DATABASE_URL'))).toBe(1);
+  stderr.end();
+  expect(await text(stderr)).toMatch(/^error: the database stopped a statement after a minute, .*it changed nothing/);
 });
