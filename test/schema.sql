@@ -5719,7 +5719,7 @@ create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
 create function claim_break(p_work_item_id uuid, p_key text, p_reason text DEFAULT NULL::text) returns boolean
   plpgsql volatile; -- body 4598cf88, comment cd8e9f15
 create function claim_check(p_work_item_id uuid, p_path text) returns json
-  plpgsql volatile; -- body 9c85dfbc, comment 9770954d
+  plpgsql volatile; -- body c5cde286, comment c9aacbb4
 create function claim_release(p_work_item_id uuid, p_key text, p_lease uuid DEFAULT NULL::uuid) returns boolean
   plpgsql volatile; -- body 86bd3324, comment e808611c
 create function claim_take(p_work_item_id uuid, p_key text, p_mode text DEFAULT 'exclusive'::text, p_ttl interval DEFAULT '01:00:00'::interval, p_why text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid) returns json

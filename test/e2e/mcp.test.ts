@@ -744,6 +744,21 @@ test('Claude Code goes on to another session, and its server, which nobody tells
       await note('as told');
     }
     expect((await notes())[0]).toEqual({ session: 'goes-on-0', notes: 'as told as told as told' });
+    // Of another process with this id: one that was killed, or one in a container that shares the directory.
+    const [, ...fields] = readFileSync('/proc/self/stat', 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    const started = String(fields[18]);
+    for (const procStart of [started, `1${started}`, 'Sat Nov 28 22:22:16 2026']) {
+      await writeFile(file, JSON.stringify({ sessionId: 'goes-on-3', procStart }));
+      await note(`by ${procStart === started ? 'its parent' : procStart}`);
+    }
+    expect(await notes()).toMatchObject([
+      { session: 'goes-on-0', notes: `as told as told as told by 1${started}` },
+      { session: 'goes-on-1' },
+      { session: 'goes-on-2' },
+      { session: 'goes-on-3', notes: 'by its parent by Sat Nov 28 22:22:16 2026' },
+    ]);
   } finally {
     await rm(config, { recursive: true });
   }

@@ -172,6 +172,24 @@ test('a session rests when it stops, unless something goes on in the background,
   expect(lines.splice(0)).toEqual([expect.stringMatching(/^work-ledger: work item .* is completed$/)]);
 });
 
+test('a session that a hook of its program does not let stop is at work again with its next tool', async () => {
+  const heartbeat = vi.spyOn(db.journal, 'heartbeat');
+  const omicron = session('omicron');
+  await omicron.says('Work on');
+  for (const event of ['PostToolUse', 'PostToolUseFailure', 'PreToolUse'] as const) {
+    await omicron.ask('Stop');
+    expect((await omicron.item()).status).toBe('paused');
+    heartbeat.mockClear();
+    await omicron.ask(event, { tool_name: 'Edit', tool_input: { file_path: `/shop/${event}.js` }, error: 'no' });
+    const { id, status } = await omicron.item();
+    expect([status, heartbeat.mock.calls]).toEqual(['active', [[id]]]);
+  }
+  const claims = await database.query(`select key, is_binding from ledger.v_claims where work_item_id = '${(await omicron.item()).id}'`);
+  expect(claims).toEqual([{ key: 'file:PreToolUse.js', is_binding: true }]);
+  await omicron.ask('Stop', { stop_hook_active: true });
+  heartbeat.mockRestore();
+});
+
 test('the work with which a session goes on while it works is kept alive', async () => {
   const heartbeat = vi.spyOn(db.journal, 'heartbeat');
   const xi = session('xi');
