@@ -113,7 +113,8 @@ class Runner {
       const input = hookInput(given);
       const session = this.#sessions.seen(input.session_id, input.cwd, this.#options.project);
       const isOurs = ownTool.test(input.tool_name ?? '');
-      if (event === 'PreToolUse' && isOurs && toolUseId !== undefined) this.#sessions.callSeen(toolUseId, session);
+      if (event === 'PreToolUse' && isOurs && toolUseId !== undefined)
+        this.#sessions.callSeen(toolUseId, session, input.agent_id !== undefined);
       if (event.startsWith('PostToolUse') && toolUseId !== undefined) this.#sessions.callOver(toolUseId);
       if (event === 'PreToolUse' && (isOurs || input.tool_name?.startsWith('mcp__'))) return {};
       const teller: Teller = {

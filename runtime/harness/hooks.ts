@@ -103,7 +103,9 @@ export const hooks = {
     context: await ledger.text('journal_session_begin', 'journal_session_begin', sessionId, repositoryOf(cwd ?? process.cwd())),
   }),
   /** Records the prompt. Says what others told the session, and what is new elsewhere since it was last told. */
-  'user-prompt': async (ledger, sessionId, { prompt }, teller) => {
+  'user-prompt': async (ledger, sessionId, { prompt, agent_id: subagent }, teller) => {
+    // Codex also sends the tasks of subagents. Nobody typed those, and what a subagent is told, the session never hears.
+    if (subagent !== undefined) return nothing;
     if (prompt === undefined || prompt.trim() === '') await ledger.rows('journal_session_status', sessionId, 'active');
     else await ledger.rows('journal_session_prompt', sessionId, prompt, randomUUID());
     return { context: await news(ledger, sessionId, teller) };

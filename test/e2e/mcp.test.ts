@@ -718,6 +718,32 @@ test('a client that says with each call whose it is has a session for each, and 
   await client.close();
 });
 
+test('a subagent of Codex acts for its session, and is told nothing in its place', async () => {
+  const client = await connect();
+  const [session, subagent] = ['codex-session', 'codex-subagent'];
+  await hook('user-prompt', { session_id: session, cwd: '/shop', prompt: 'Delegate it' });
+  const [own] = await database.query<{ id: string }>(`select id from ledger.work_items where params ->> 'conversationId' = '${session}'`);
+  await db.workMessage(own!.id, 'For the session', false);
+  expect((await hook('user-prompt', { session_id: session, cwd: '/shop', prompt: 'SUBTASK', agent_id: subagent })).stdout).toBe('');
+  const note = async (threadId: string): Promise<string> => {
+    const said = await client.callTool({
+      name: 'ledger_append',
+      arguments: { entry_type: 'finding', content: threadId },
+      _meta: { threadId, sessionId: session },
+    });
+    return JSON.stringify(said.content);
+  };
+  expect(await note(subagent)).not.toContain('For the session');
+  expect(await note(session)).toContain('For the session');
+  expect(await database.query(`select content from ledger.work_ledger where work_item_id = '${own!.id}' order by seq`)).toEqual([
+    { content: subagent },
+    { content: session },
+  ]);
+  const prompts = (await db.journal.read(own!.id, 0, null, null)).filter(({ entryType }) => entryType === 'user_feedback');
+  expect(prompts.map(({ content }) => content['message'])).toEqual(['Delegate it', 'For the session']);
+  await client.close();
+});
+
 test('Claude Code goes on to another session, and its server, which nobody tells, with it', async () => {
   const config = await mkdtemp(join(tmpdir(), 'claude-config-test-'));
   const file = join(config, 'sessions', `${process.pid}.json`); // of the parent of its server

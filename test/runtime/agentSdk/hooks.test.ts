@@ -329,6 +329,13 @@ test('tools act as the session that calls them, also where several ask one serve
   // Its own tools write their own record.
   await eta.uses(name);
   expect((await entriesOf((await eta.item()).id)).some((entry) => entry.includes('mcp__'))).toBe(false);
+  // What is for a session, none of its subagents hears in its place.
+  await db.workMessage((await eta.item()).id, 'For the session', false);
+  await eta.ask('PreToolUse', { tool_name: name, tool_input: {}, agent_id: 'a1' }, 't3');
+  expect(JSON.stringify(await append(first, 'Found by a subagent', 't3'))).not.toContain('For the session');
+  await eta.ask('PreToolUse', { tool_name: name, tool_input: {} }, 't4');
+  expect(JSON.stringify(await append(first, 'Found by eta', 't4'))).toContain('For the session');
+  expect((await of(eta)).slice(2)).toEqual(['Found by a subagent', 'Found by eta']);
   // A query ends, another begins: one server serves both.
   await first.close();
   const third = await connected(tools);
