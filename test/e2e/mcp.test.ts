@@ -5,7 +5,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createConnection, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -593,6 +593,18 @@ test('a client asks before it changes a file, by the path of the file, and refus
         permissionDecisionReason: expect.stringMatching(/^\[claim\] Not executed: Another session holds /),
       }),
     );
+    // However the file is reached, even one that is not there yet.
+    await mkdir(join(root, 'src'));
+    await symlink('src', join(root, 'link'));
+    await writeFile(join(root, 'src', 'a.js'), '');
+    await symlink('a.js', join(root, 'src', 'b.js'));
+    for (const [own, other] of [
+      ['src/a.js', 'link/b.js'],
+      ['src/new/c.js', 'link/new/c.js'],
+    ] as const) {
+      expect(await edit('claims-1', root, join(root, own), 'Write')).toBeNull();
+      expect(JSON.stringify(await edit('claims-3', root, join(root, other), 'Write'))).toContain('deny');
+    }
     const patch = '*** Begin Patch\n*** Delete File: cents.js\n*** Update File: old.js\n*** Move to: money.js\n*** End Patch\n';
     const tried = { session_id: 'claims-3', cwd: root, tool_name: 'apply_patch', tool_input: { command: patch } };
     expect(JSON.parse((await hook('pre-tool-use', tried, '--harness', 'codex')).stdout)).toMatchObject(

@@ -3506,6 +3506,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'tools act as the session',
   },
   {
+    name: 'a session that reaches a file through a link is not told who is at it',
+    file: 'runtime/harness/hooks.ts',
+    from: 'if (real !== null) return join(real, relative(at, path));',
+    to: 'if (real !== null) return path;',
+    test: 'test/e2e/mcp.test.ts',
+    title: 'a client asks before it changes a file',
+  },
+  {
     name: 'a session that goes on after it stopped counts as stopped',
     file: 'runtime/agentSdk/hooks.ts',
     from: 'working.has(event) && session.isBegun && !session.isWorking',
