@@ -133,9 +133,14 @@ export class Sessions {
     };
   }
 
-  /** Stops keeping the sessions alive. */
-  rest(): void {
-    for (const session of this.#sessions.values()) session.rest();
+  /** Pauses the sessions that have not stopped: their queries were broken off, and nothing keeps them alive any longer. */
+  async pause(): Promise<void> {
+    for (const session of this.#sessions.values()) {
+      const { isWorking, lastItemId } = session;
+      session.rest();
+      if (isWorking && lastItemId !== undefined)
+        await this.ledger.use((db) => db.journal.sessionStatus(lastItemId, 'paused')).catch(() => {}); // one that is over stays so
+    }
   }
 
   /** The project of a directory on this host. */

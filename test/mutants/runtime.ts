@@ -3180,10 +3180,10 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'closing one ledger closes that of others',
     file: 'runtime/agentSdk/lazyLedger.ts',
-    from: 'if (this.#users > 0) return false;',
-    to: '',
+    from: 'this.#users > 0 || this.#address.ledger',
+    to: 'this.#address.ledger',
     test: 'test/runtime/agentSdk/hooks.test.ts',
-    title: 'a database that is away ends no program',
+    title: 'closing pauses a session',
   },
   {
     name: 'an append says that a session works whose hooks said that it rests',
@@ -3512,6 +3512,14 @@ export const runtimeMutants: readonly Mutant[] = [
     to: 'if (real !== null) return path;',
     test: 'test/e2e/mcp.test.ts',
     title: 'a client asks before it changes a file',
+  },
+  {
+    name: 'a session that was broken off is at work when its ledger is closed',
+    file: 'runtime/agentSdk/sessions.ts',
+    from: 'if (isWorking && lastItemId !== undefined)',
+    to: 'if (false && lastItemId !== undefined)',
+    test: 'test/runtime/agentSdk/hooks.test.ts',
+    title: 'closing pauses a session',
   },
   {
     name: 'a session that goes on after it stopped counts as stopped',

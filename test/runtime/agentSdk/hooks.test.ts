@@ -16,6 +16,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { clientOf } from '../../../runtime/client.ts';
 import { ledgerHooks } from '../../../runtime/agentSdk/hooks.ts';
+import { ledgerSession } from '../../../runtime/agentSdk/index.ts';
 import type { LedgerHookOptions, LedgerHooks } from '../../../runtime/agentSdk/hooks.ts';
 import { LedgerSessionStore } from '../../../runtime/agentSdk/sessionStore.ts';
 import { ledgerTools } from '../../../runtime/agentSdk/tools.ts';
@@ -188,6 +189,20 @@ test('a session that a hook of its program does not let stop is at work again wi
   expect(claims).toEqual([{ key: 'file:PreToolUse.js', is_binding: true }]);
   await omicron.ask('Stop', { stop_hook_active: true });
   heartbeat.mockRestore();
+});
+
+test('closing pauses a session that was broken off, once nobody else uses the ledger', async () => {
+  const address = { url: `${database.url}?application_name=broken-off`, schema: 'ledger', project: 'acme', patience: 60_000 };
+  const [own, other] = [ledgerSession(address), ledgerSession(address)];
+  const pi = session('pi', own.hooks);
+  await pi.says('Work on');
+  const connections = (): Promise<unknown[]> => database.query(`select from pg_stat_activity where application_name = 'broken-off'`);
+  await other.close();
+  expect((await pi.item()).status).toBe('active');
+  expect(await connections()).not.toEqual([]);
+  await own.close();
+  expect((await pi.item()).status).toBe('paused');
+  await until(async () => (await connections()).length === 0);
 });
 
 test('the work with which a session goes on while it works is kept alive', async () => {
