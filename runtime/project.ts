@@ -35,9 +35,13 @@ async function repositoryAt(directory: string): Promise<string | null> {
   return remote === undefined ? home : remoteName(remote.slice(remote.indexOf(' ') + 1), home);
 }
 
+/** Git sets these for its hooks. They name the repository that is pushed to or committed in, whichever directory is asked about. */
+const ofHooks = { GIT_DIR: undefined, GIT_COMMON_DIR: undefined, GIT_WORK_TREE: undefined, GIT_CONFIG: undefined };
+
 /** The output of git; null if there is none, the directory is in no repository, or git is not installed. */
 async function git(directory: string, ...args: string[]): Promise<string | null> {
-  const said = await promisify(execFile)('git', ['-C', directory, ...args], { timeout: 5000 }).catch(() => null);
+  const options = { timeout: 5000, env: { ...process.env, ...ofHooks } };
+  const said = await promisify(execFile)('git', ['-C', directory, ...args], options).catch(() => null);
   return said === null || said.stdout.trim() === '' ? null : said.stdout.trim();
 }
 

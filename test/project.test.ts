@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { projectOf, remoteName } from '../runtime/project.ts';
 
@@ -58,6 +58,24 @@ test('a directory of no repository is a project of its own, and a work-ledger.to
   writeFileSync(join(at, 'work-ledger.toml'), 'project = \n');
   expect(await projectOf(join(at, 'part'))).toBe(at);
   expect(await projectOf(join(at, 'gone'))).toBe(join(at, 'gone'));
+});
+
+test('the variables that git sets for its hooks name no project', async () => {
+  const [own, other] = [repository(), repository()];
+  mkdirSync(join(own, 'part'));
+  git(own, 'remote', 'add', 'origin', 'https://example.org/acme/own.git');
+  git(other, 'remote', 'add', 'origin', 'https://example.org/acme/other.git');
+  const config = join(other, '.git/config');
+  for (const set of [
+    { GIT_DIR: join(other, '.git') },
+    { GIT_DIR: '.git' },
+    { GIT_COMMON_DIR: join(other, '.git') },
+    { GIT_CONFIG: config },
+  ]) {
+    for (const [name, value] of Object.entries(set)) vi.stubEnv(name, value);
+    expect(await projectOf(join(own, 'part'))).toBe('example.org/acme/own');
+    vi.unstubAllEnvs();
+  }
 });
 
 test('whatever a directory or a remote is called, its project has a name that a ledger takes', async () => {

@@ -4328,8 +4328,8 @@ create function _import_focus(p_work_item_id uuid, p_label text, p_at timestamp 
   plpgsql volatile; -- body 2f01794f, comment 4c3689fb
 create function _import_id_of(p_external_id text, p_submitter name) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bf99d535
-create function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamp with time zone, p_project text DEFAULT NULL::text, p_conversation_id text DEFAULT NULL::text, p_of transcripts DEFAULT NULL::transcripts, p_is_followed boolean DEFAULT false) returns work_items
-  plpgsql volatile; -- body c5e58352, comment 44869953
+create function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamp with time zone, p_project text DEFAULT NULL::text, p_conversation_id text DEFAULT NULL::text, p_of transcripts DEFAULT NULL::transcripts, p_is_followed boolean DEFAULT false, p_is_by_harness boolean DEFAULT false) returns work_items
+  plpgsql volatile; -- body 7169d498, comment de2ebbda
 create function _import_kept(p_of transcripts, p_item work_items, p_is_live boolean, p_is_followed boolean) returns void
   plpgsql volatile; -- body e5f6dc8d, comment 9ae8eddc
 create function _import_known(p_focus foci, p_parent turns, p_external_ids text[], p_response_id text) returns turns
@@ -5261,7 +5261,7 @@ create function _session_gone_on(p_item work_items) returns text
 create function _session_has_news(p_item work_items, p_scope text) returns boolean
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 407aee34, comment 56c7d11a
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 1fb629e8, comment a506fcbb
+  plpgsql volatile; -- body 210b349f, comment a506fcbb
 create function _session_name(p_work_item_id uuid, p_description text, p_named_by uuid) returns work_items
   plpgsql volatile; -- body 1206b27a, comment ca9302b8
 create function _session_named(p_name text) returns sessions
@@ -5721,7 +5721,7 @@ create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
 create function claim_break(p_work_item_id uuid, p_key text, p_reason text DEFAULT NULL::text) returns boolean
   plpgsql volatile; -- body 4598cf88, comment cd8e9f15
 create function claim_check(p_work_item_id uuid, p_path text) returns json
-  plpgsql volatile; -- body 9c85dfbc, comment 9770954d
+  plpgsql volatile; -- body c5cde286, comment c9aacbb4
 create function claim_release(p_work_item_id uuid, p_key text, p_lease uuid DEFAULT NULL::uuid) returns boolean
   plpgsql volatile; -- body 86bd3324, comment e808611c
 create function claim_take(p_work_item_id uuid, p_key text, p_mode text DEFAULT 'exclusive'::text, p_ttl interval DEFAULT '01:00:00'::interval, p_why text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid) returns json

@@ -89,6 +89,8 @@ const hookOf: Record<Exclude<Event, 'TaskCreated' | 'TaskCompleted'>, HookName> 
 const speaking = new Set<Event>(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'SubagentStart']);
 /** Events whose text reaches the main conversation, and which therefore also deliver texts that came too late. */
 const catchingUp = new Set<Event>(['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure']);
+/** Events of a session that works, even if it had stopped: a program's own hook may answer a Stop with more to do. */
+const working = new Set<Event>(['PreToolUse', 'PostToolUse', 'PostToolUseFailure']);
 
 type Asked = { event: Event; input: HookInput; session: Session; teller: Teller; whole: Record<string, unknown> };
 
@@ -111,7 +113,8 @@ class Runner {
       const input = hookInput(given);
       const session = this.#sessions.seen(input.session_id, input.cwd, this.#options.project);
       const isOurs = ownTool.test(input.tool_name ?? '');
-      if (event === 'PreToolUse' && isOurs && toolUseId !== undefined) this.#sessions.callSeen(toolUseId, session);
+      if (event === 'PreToolUse' && isOurs && toolUseId !== undefined)
+        this.#sessions.callSeen(toolUseId, session, input.agent_id !== undefined);
       if (event.startsWith('PostToolUse') && toolUseId !== undefined) this.#sessions.callOver(toolUseId);
       if (event === 'PreToolUse' && (isOurs || input.tool_name?.startsWith('mcp__'))) return {};
       const teller: Teller = {
@@ -185,7 +188,12 @@ class Runner {
 
   async #work({ event, input, session, teller, whole }: Asked): Promise<Said> {
     const begins = event === 'SessionStart' || event === 'UserPromptSubmit';
+    const isBack = working.has(event) && session.isBegun && !session.isWorking;
     const { db, workItemId } = await this.#sessions.itemOf(session, begins);
+    if (isBack) {
+      await db.harness.rows('journal_session_status', workItemId, 'active');
+      this.#sessions.works(session, db, workItemId);
+    }
     if (event === 'TaskCreated') taskCreated(session.plan, whole);
     if (event === 'TaskCompleted') await taskCompleted(db, workItemId, session.plan, whole);
     if (event === 'TaskCreated' || event === 'TaskCompleted') return { context: '' };

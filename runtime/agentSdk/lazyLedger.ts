@@ -35,23 +35,25 @@ export class LazyLedger {
     return opening;
   }
 
+  /** Whether nobody else uses it. */
+  get isLastUser(): boolean {
+    return this.#users <= 1;
+  }
+
   /** Adds a user; each must call close() once. */
   hold(): void {
     this.#users++;
   }
 
   /**
-   * Closes the ledger with its last user, unless it was given open; it is opened again if used again. Returns whether that was the last
-   * user.
+   * Closes the ledger with its last user, unless it was given open; it is opened again if used again.
    */
-  async close(): Promise<boolean> {
+  async close(): Promise<void> {
     if (this.#users > 0) this.#users--;
-    if (this.#users > 0) return false;
-    if (this.#address.ledger) return true;
+    if (this.#users > 0 || this.#address.ledger) return;
     const opening = this.#opening;
     this.#opening = undefined;
     await (await opening?.catch(() => undefined))?.db.close();
-    return true;
   }
 
   async #open(): Promise<{ db: Db; url: string }> {

@@ -139,7 +139,8 @@ export class LedgerSessionStore implements SessionStore {
     this.#sessions.clear();
     for (const { timer } of this.#own.values()) clearTimeout(timer);
     this.#own.clear();
-    if (await this.#ledger.close()) sessionsAt(this.#options).rest(); // nothing keeps them alive any longer
+    if (this.#ledger.isLastUser) await sessionsAt(this.#options).pause();
+    await this.#ledger.close();
   }
 
   async #append(db: Db, own: Own, entries: SessionStoreEntry[], batch: { lines: string[]; uuids: string[] }): Promise<void> {

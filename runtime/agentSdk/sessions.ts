@@ -36,7 +36,7 @@ export type Session = {
 export class Sessions {
   readonly ledger: LazyLedger;
   readonly #sessions = new Map<string, Session>();
-  readonly #calls = new Map<string, string>();
+  readonly #calls = new Map<string, { session: string; isOfSubagent: boolean }>();
   readonly #projects = new Map<string, Promise<string>>();
   #last: string | undefined;
 
@@ -67,9 +67,9 @@ export class Sessions {
     return session;
   }
 
-  /** Records which session's call the tools will be asked to run next. */
-  callSeen(toolUseId: string, session: Session): void {
-    put(this.#calls, toolUseId, session.id);
+  /** Records which session's call, or whose subagent's, the tools will be asked to run next. */
+  callSeen(toolUseId: string, session: Session, isOfSubagent: boolean): void {
+    put(this.#calls, toolUseId, { session: session.id, isOfSubagent });
   }
 
   callOver(toolUseId: string): void {
@@ -78,7 +78,12 @@ export class Sessions {
 
   /** The session of a call that a hook saw. */
   ofCall(toolUseId: unknown): Session | undefined {
-    return this.#sessions.get((typeof toolUseId === 'string' ? this.#calls.get(toolUseId) : undefined) ?? '');
+    return this.#sessions.get((typeof toolUseId === 'string' ? this.#calls.get(toolUseId)?.session : undefined) ?? '');
+  }
+
+  /** Whether a hook saw that a subagent makes the call, so that its session does not read the answer. */
+  isOfSubagent(toolUseId: unknown): boolean {
+    return typeof toolUseId === 'string' && this.#calls.get(toolUseId)?.isOfSubagent === true;
   }
 
   /** The session that was seen last. */
@@ -128,9 +133,14 @@ export class Sessions {
     };
   }
 
-  /** Stops keeping the sessions alive. */
-  rest(): void {
-    for (const session of this.#sessions.values()) session.rest();
+  /** Pauses the sessions that have not stopped: their queries were broken off, and nothing keeps them alive any longer. */
+  async pause(): Promise<void> {
+    for (const session of this.#sessions.values()) {
+      const { isWorking, lastItemId } = session;
+      session.rest();
+      if (isWorking && lastItemId !== undefined)
+        await this.ledger.use((db) => db.journal.sessionStatus(lastItemId, 'paused')).catch(() => {}); // one that is over stays so
+    }
   }
 
   /** The project of a directory on this host. */

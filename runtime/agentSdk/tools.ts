@@ -102,6 +102,7 @@ class InProcessServer {
       {
         isPrompt: true,
         ledger: () => sessions.ledger.open(),
+        isHeard: (meta) => !sessions.isOfSubagent(meta?.[CALL]),
         onOver: (workItemId) => sessions.over(workItemId),
         sessionOf: async (meta) => {
           const session =

@@ -5,6 +5,8 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
+import { startOf } from '../install/processMark.ts';
+
 const VARIABLE = 'CLAUDE_CODE_SESSION_ID';
 
 /** The id that Claude Code's hooks get too. Null: Claude Code did not start this program. */
@@ -13,9 +15,18 @@ export function claudeSession(): string | null {
   if (told === undefined) return null;
   try {
     const file = join(process.env['CLAUDE_CONFIG_DIR'] || join(homedir(), '.claude'), 'sessions', `${process.ppid}.json`);
-    const { sessionId } = JSON.parse(readFileSync(file, 'utf8')) as { sessionId?: unknown };
-    return typeof sessionId === 'string' && /^[\w-]{1,200}$/.test(sessionId) ? sessionId : told;
+    const { sessionId, procStart } = JSON.parse(readFileSync(file, 'utf8')) as { sessionId?: unknown; procStart?: unknown };
+    return typeof sessionId === 'string' && /^[\w-]{1,200}$/.test(sessionId) && isOfParent(procStart) ? sessionId : told;
   } catch {
     return told; // another version of Claude Code, or it is not the parent of this process
   }
+}
+
+/**
+ * Whether our parent wrote that file. A killed Claude Code leaves its file, and containers that share a home directory write to one file for
+ * the same process id. Where Claude Code does not say when it started as /proc does, the id has to do.
+ */
+function isOfParent(started: unknown): boolean {
+  const start = startOf(process.ppid);
+  return start === null || typeof started !== 'string' || !/^\d+$/.test(started) || Number(started) === start;
 }

@@ -56,7 +56,9 @@ export async function mcp(options: McpOptions): Promise<number> {
       ? {}
       : {
           ledger: () => ledger.opened(),
-          ...(claudeSession() === null ? { sessionOf: threadOf } : { sessionOf: () => claudeSession() ?? '', isInOneSession: true }),
+          ...(claudeSession() === null
+            ? { sessionOf: sessionOfCodex, isHeard: (meta: Meta) => sessionOfCodex(meta) === threadOf(meta, 'threadId') }
+            : { sessionOf: () => claudeSession() ?? '', isInOneSession: true }),
         },
   );
   await ledger.close();
@@ -76,10 +78,16 @@ async function itemOf(typed: string, { project }: McpOptions, ledger: OneLedger)
   }
 }
 
-/** Codex passes its thread's id with each call; empty: the client does not. */
-function threadOf(meta: Meta): string {
-  const thread = meta?.['threadId'];
-  return typeof thread === 'string' && /^[\w-]{1,200}$/.test(thread) ? thread : '';
+/** Codex passes with each call the id of its thread, and that of the session, which its hooks get too: a subagent is a thread of its own. */
+const sessionOfCodex = (meta: Meta): string => {
+  const thread = threadOf(meta, 'threadId');
+  return (thread && threadOf(meta, 'sessionId')) || thread;
+};
+
+/** Empty: the client passes no such id. */
+function threadOf(meta: Meta, name: 'threadId' | 'sessionId'): string {
+  const id = meta?.[name];
+  return typeof id === 'string' && /^[\w-]{1,200}$/.test(id) ? id : '';
 }
 
 /** The ledger that all sessions of one client read and write. Opened when first needed; retried if that failed. */

@@ -3,7 +3,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
 
 import { isObject } from '../../plv8/isObject.ts';
 import { storableJson, storableText } from '../../plv8/storable.ts';
@@ -102,7 +103,9 @@ export const hooks = {
     context: await ledger.text('journal_session_begin', 'journal_session_begin', sessionId, repositoryOf(cwd ?? process.cwd())),
   }),
   /** Records the prompt. Says what others told the session, and what is new elsewhere since it was last told. */
-  'user-prompt': async (ledger, sessionId, { prompt }, teller) => {
+  'user-prompt': async (ledger, sessionId, { prompt, agent_id: subagent }, teller) => {
+    // Codex also sends the tasks of subagents. Nobody typed those, and what a subagent is told, the session never hears.
+    if (subagent !== undefined) return nothing;
     if (prompt === undefined || prompt.trim() === '') await ledger.rows('journal_session_status', sessionId, 'active');
     else await ledger.rows('journal_session_prompt', sessionId, prompt, randomUUID());
     return { context: await news(ledger, sessionId, teller) };
@@ -112,7 +115,7 @@ export const hooks = {
     const said: string[] = [];
     for (const { path, operation } of touchesOf(tool, input)) {
       if (operation === 'read') continue;
-      const [row] = await ledger.rows('claim_check', sessionId, resolve(cwd ?? process.cwd(), path));
+      const [row] = await ledger.rows('claim_check', sessionId, await realFile(resolve(cwd ?? process.cwd(), path)));
       const answer = row?.['claim_check'];
       if (!isObject(answer) || typeof answer['says'] !== 'string') continue;
       if (answer['kind'] === 'refuse') return { context: '', refusal: answer['says'] };
@@ -203,6 +206,15 @@ const note = (ledger: Functions, sessionId: string, entryType: string, content: 
 async function saidBy(ledger: Functions, name: string, ...args: Argument[]): Promise<string> {
   const said = (await ledger.rows(name, ...args))[0]?.[name];
   return typeof said === 'string' ? said : '';
+}
+
+/** The file's path without symbolic links, by which everyone claims it; what does not exist yet is below a directory that does. */
+async function realFile(path: string): Promise<string> {
+  for (let at = path; ; at = dirname(at)) {
+    const real = await realpath(at).catch(() => null);
+    if (real !== null) return join(real, relative(at, path));
+    if (at === dirname(at)) return path;
+  }
 }
 
 /** The root of the repository that the directory is in, or else the directory. */

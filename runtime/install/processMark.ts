@@ -22,8 +22,8 @@ function thisMachine(): string | null {
   }
 }
 
-/** Null: it does not run, or is a zombie. */
-function startOf(pid: number): number | null {
+/** When a process started, in clock ticks of its machine. Null: it does not run, is a zombie, or cannot be seen. */
+export function startOf(pid: number): number | null {
   try {
     const [state, ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')

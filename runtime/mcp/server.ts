@@ -51,6 +51,8 @@ export type ServiceOptions = {
   onToolsChanged?: () => void;
   /** Determines from a request's metadata which session it belongs to; the result is passed to `open`. */
   sessionOf?: (meta: Meta) => string | Promise<string>;
+  /** Whether the session itself reads the answer of a call; not if a subagent makes it. Default: it does. */
+  isHeard?: (meta: Meta) => boolean;
   /** The client leaves a session when it goes on to another one. Default: it may be in many at once. */
   isInOneSession?: boolean;
   /** The ledger from which tools are listed, even while there is no session. */
@@ -67,6 +69,7 @@ export class Service {
   readonly #open: (session: string) => Promise<Seat>;
   readonly #sessionOf: (meta: Meta) => string | Promise<string>;
   readonly #ledger: () => Promise<Pick<Seat, 'db'>>;
+  readonly #isHeard: (meta: Meta) => boolean;
   readonly #isInOneSession: boolean;
   readonly #isPrompt: boolean;
   readonly #onToolsChanged: () => void;
@@ -83,6 +86,7 @@ export class Service {
     this.#open = open;
     this.#sessionOf = options.sessionOf ?? (() => '');
     this.#ledger = options.ledger ?? (() => this.#seat());
+    this.#isHeard = options.isHeard ?? (() => true);
     this.#isInOneSession = options.isInOneSession ?? false;
     this.#isPrompt = options.isPrompt;
     this.#onToolsChanged = options.onToolsChanged ?? (() => {});
@@ -205,6 +209,7 @@ export class Service {
 
   #call(name: string, input: Record<string, unknown>, request: ServerContext['mcpReq']): Promise<CallToolResult> {
     const { _meta: meta } = request;
+    const isHeard = this.#isHeard(meta); // asked now: it may be forgotten when the call is over
     const call = answered(
       async () => {
         const session = await this.#sessionOf(meta);
@@ -219,6 +224,7 @@ export class Service {
         }
       },
       async () => {
+        if (!isHeard) return null;
         const { db, workItemId } = await this.#seat(meta);
         return db.inboxTake(workItemId);
       },

@@ -5,7 +5,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createConnection, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -593,6 +593,18 @@ test('a client asks before it changes a file, by the path of the file, and refus
         permissionDecisionReason: expect.stringMatching(/^\[claim\] Not executed: Another session holds /),
       }),
     );
+    // However the file is reached, even one that is not there yet.
+    await mkdir(join(root, 'src'));
+    await symlink('src', join(root, 'link'));
+    await writeFile(join(root, 'src', 'a.js'), '');
+    await symlink('a.js', join(root, 'src', 'b.js'));
+    for (const [own, other] of [
+      ['src/a.js', 'link/b.js'],
+      ['src/new/c.js', 'link/new/c.js'],
+    ] as const) {
+      expect(await edit('claims-1', root, join(root, own), 'Write')).toBeNull();
+      expect(JSON.stringify(await edit('claims-3', root, join(root, other), 'Write'))).toContain('deny');
+    }
     const patch = '*** Begin Patch\n*** Delete File: cents.js\n*** Update File: old.js\n*** Move to: money.js\n*** End Patch\n';
     const tried = { session_id: 'claims-3', cwd: root, tool_name: 'apply_patch', tool_input: { command: patch } };
     expect(JSON.parse((await hook('pre-tool-use', tried, '--harness', 'codex')).stdout)).toMatchObject(
@@ -718,6 +730,32 @@ test('a client that says with each call whose it is has a session for each, and 
   await client.close();
 });
 
+test('a subagent of Codex acts for its session, and is told nothing in its place', async () => {
+  const client = await connect();
+  const [session, subagent] = ['codex-session', 'codex-subagent'];
+  await hook('user-prompt', { session_id: session, cwd: '/shop', prompt: 'Delegate it' });
+  const [own] = await database.query<{ id: string }>(`select id from ledger.work_items where params ->> 'conversationId' = '${session}'`);
+  await db.workMessage(own!.id, 'For the session', false);
+  expect((await hook('user-prompt', { session_id: session, cwd: '/shop', prompt: 'SUBTASK', agent_id: subagent })).stdout).toBe('');
+  const note = async (threadId: string): Promise<string> => {
+    const said = await client.callTool({
+      name: 'ledger_append',
+      arguments: { entry_type: 'finding', content: threadId },
+      _meta: { threadId, sessionId: session },
+    });
+    return JSON.stringify(said.content);
+  };
+  expect(await note(subagent)).not.toContain('For the session');
+  expect(await note(session)).toContain('For the session');
+  expect(await database.query(`select content from ledger.work_ledger where work_item_id = '${own!.id}' order by seq`)).toEqual([
+    { content: subagent },
+    { content: session },
+  ]);
+  const prompts = (await db.journal.read(own!.id, 0, null, null)).filter(({ entryType }) => entryType === 'user_feedback');
+  expect(prompts.map(({ content }) => content['message'])).toEqual(['Delegate it', 'For the session']);
+  await client.close();
+});
+
 test('Claude Code goes on to another session, and its server, which nobody tells, with it', async () => {
   const config = await mkdtemp(join(tmpdir(), 'claude-config-test-'));
   const file = join(config, 'sessions', `${process.pid}.json`); // of the parent of its server
@@ -744,6 +782,21 @@ test('Claude Code goes on to another session, and its server, which nobody tells
       await note('as told');
     }
     expect((await notes())[0]).toEqual({ session: 'goes-on-0', notes: 'as told as told as told' });
+    // Of another process with this id: one that was killed, or one in a container that shares the directory.
+    const [, ...fields] = readFileSync('/proc/self/stat', 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    const started = String(fields[18]);
+    for (const procStart of [started, `1${started}`, 'Sat Nov 28 22:22:16 2026']) {
+      await writeFile(file, JSON.stringify({ sessionId: 'goes-on-3', procStart }));
+      await note(`by ${procStart === started ? 'its parent' : procStart}`);
+    }
+    expect(await notes()).toMatchObject([
+      { session: 'goes-on-0', notes: `as told as told as told by 1${started}` },
+      { session: 'goes-on-1' },
+      { session: 'goes-on-2' },
+      { session: 'goes-on-3', notes: 'by its parent by Sat Nov 28 22:22:16 2026' },
+    ]);
   } finally {
     await rm(config, { recursive: true });
   }

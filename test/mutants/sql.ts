@@ -409,6 +409,20 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/claims/are_made_by_calls_that_change_files.test.sql',
   },
   {
+    name: 'a session that is followed is named by what its program says before the first prompt',
+    file: 'sql/api/92_import/import_parts.sql',
+    from: 'case when not p_is_by_harness then p_description end',
+    to: 'p_description',
+    test: 'test/sql/session_import/names_a_session_by_what_a_person_asks.test.sql',
+  },
+  {
+    name: 'a session that counts as over holds nothing that it changes',
+    file: 'sql/api/45_ledger/claims.sql',
+    from: "if v_item.work_type = 'journal' and _journal_state(v_item) <> 'active' then",
+    to: 'if false then',
+    test: 'test/sql/claim_check/answers_sessions.test.sql',
+  },
+  {
     name: `a container's copy is the shared file`,
     file: 'sql/api/45_ledger/claims.sql',
     from: `v_is_copy boolean := p_item.focus_id is not null and p_config #>> '{engage,workspace}' = 'container';`,

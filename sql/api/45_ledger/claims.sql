@@ -71,6 +71,10 @@ declare
   v_found record;
 begin
   perform _claimant_check(v_item, v_item.state in ('created', 'paused'));
+  -- The session was thought to be over (another program left it, its end was told late), and its claim would hold nobody.
+  if v_item.work_type = 'journal' and _journal_state(v_item) <> 'active' then
+    v_item := journal_session_status(v_item.id, 'active');
+  end if;
   if v_setting = 'off' then
     return json_build_object('kind', 'allow');
   end if;
@@ -86,7 +90,7 @@ end
 $$;
 
 comment on function claim_check(uuid, text) is
-  'For a session of another program that is about to change a file: checks whether others are working on it, and claims it for the session: select claim_check(''…'', ''/srv/shop/src/money.js''). p_path: the file''s path, absolute or from the session''s directory. The file''s location decides, not where the session works. Returns {kind: allow}; {kind: warn, says}: others are working on it or have changed it since, so continue and tell the model; {kind: refuse, says}: do not change it, and tell the model why. The project''s setting chooses between warn and refuse; without one, it is warn. Raises WL001, WL002, WL003, WL005 (a worker drives it), WL008 (it waits for a worker), 42501.';
+  'For a session of another program that is about to change a file: checks whether others are working on it, and claims it for the session: select claim_check(''…'', ''/srv/shop/src/money.js''). p_path: the file''s path, absolute or from the session''s directory. The file''s location decides, not where the session works. A session that was paused, or that counted as crashed, is active again. Returns {kind: allow}; {kind: warn, says}: others are working on it or have changed it since, so continue and tell the model; {kind: refuse, says}: do not change it, and tell the model why. The project''s setting chooses between warn and refuse; without one, it is warn. Raises WL001, WL002, WL003, WL005 (a worker drives it), WL008 (it waits for a worker), 42501.';
 
 create or replace function _claimant_check(p_item work_items, p_is_at_work boolean)
   returns void

@@ -8,7 +8,8 @@ create or replace function _import_item(
     p_project text default null,
     p_conversation_id text default null,
     p_of transcripts default null,
-    p_is_followed boolean default false)
+    p_is_followed boolean default false,
+    p_is_by_harness boolean default false)
   returns work_items
   language plpgsql
   volatile
@@ -17,20 +18,22 @@ as $$
 declare
   v_submitter name := coalesce(p_of.submitted_by, session_user);
   v_is_open boolean := (p_of.id is not null or p_is_followed) and p_conversation_id is not null;
+  -- A session that is open is named by what a person asks, which may come after what the program says.
+  v_name text := nullif(_cap_text(case when not p_is_by_harness then p_description end, 60000), '');
   v_item work_items;
 begin
   perform _import_adopt(p_label, p_conversation_id, v_submitter)
     where p_conversation_id is not null and not exists (select from work_items where external_id = 'import:' || p_label);
   insert into work_items (
     id, root_id, work_type, description, params, external_id, source, state, created_at, started_at, heartbeat_ends_at, project, submitted_by)
-  select n.id, n.id, n.type, coalesce(nullif(_cap_text(p_description, 60000), ''), case n.type when 'journal' then _session_unnamed(n.params) end,
+  select n.id, n.id, n.type, coalesce(v_name, case n.type when 'journal' then _session_unnamed(n.params) end, nullif(_cap_text(p_description, 60000), ''),
          '(The record has no prompt.)'), n.params, 'import:' || p_label, case n.type when 'journal' then 'human' else 'event' end::work_source, 'created',
          p_at, p_at, case n.type when 'journal' then coalesce(p_of.updated_at + interval '5 minutes', p_at) end,
          _project_check(coalesce(p_of.project, p_project)), v_submitter
     from (select _uuidv7() as id, case when v_is_open then 'journal' else 'import' end as type,
                  case when v_is_open
                       then jsonb_strip_nulls(jsonb_build_object('conversationId', p_conversation_id, 'directory', p_params -> 'cwd',
-                                                                'isUnnamed', case when coalesce(p_description, '') !~ '\S' then true end))
+                                                                'isUnnamed', case when coalesce(v_name, '') !~ '\S' then true end))
                       else p_params end as params) n
   on conflict (external_id) where external_id is not null do nothing
   returning * into v_item;
@@ -41,15 +44,15 @@ begin
   if v_item.work_type not in ('import', 'journal') then
     raise exception using errcode = 'WL006', message = format('work item %s, which is not an import, has the external id "%s"', v_item.id, v_item.external_id);
   end if;
-  if v_item.params ? 'isUnnamed' and p_description ~ '\S' and v_item.resolved_at is null and v_item.submitted_by = v_submitter then
-    v_item := _session_name(v_item.id, _cap_text(p_description, 60000), v_item.id);
+  if v_item.params ? 'isUnnamed' and v_name ~ '\S' and v_item.resolved_at is null and v_item.submitted_by = v_submitter then
+    v_item := _session_name(v_item.id, v_name, v_item.id);
   end if;
   return v_item;
 end
 $$;
 
-comment on function _import_item(text, text, jsonb, timestamptz, text, text, transcripts, boolean) is
-  'The work item of a recorded session, locked: the one that it has, else the journal session of its conversation (null: there is none), else a new one, which is a journal session if the transcript p_of is kept here while it runs (null: it is read from a file), or its file is followed. Raises WL006.';
+comment on function _import_item(text, text, jsonb, timestamptz, text, text, transcripts, boolean, boolean) is
+  'The work item of a recorded session, locked: the one that it has, else the journal session of its conversation (null: there is none), else a new one, which is a journal session if the transcript p_of is kept here while it runs (null: it is read from a file), or its file is followed. p_is_by_harness: nobody typed p_description. Raises WL006.';
 
 create or replace function _import_adopt(p_label text, p_conversation_id text, p_submitter name)
   returns void

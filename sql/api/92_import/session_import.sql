@@ -75,12 +75,13 @@ begin
     v_label, coalesce(v_run.task, case when coalesce(v_run.first, 0) = 0 then v_run.prompt end), jsonb_strip_nulls(jsonb_build_object(
       'conversationId', v_label, 'format', v_run.format, 'cwd', v_run.cwd, 'file', v_run.file,
       'isUntimed', case when v_at is null then true end)), coalesce(v_at, _now()), v_run.project,
-    case when v_run."parentSessionId" is null then v_run."sessionId" end, v_of, coalesce(v_run."isFollowed", false));
+    case when v_run."parentSessionId" is null then v_run."sessionId" end, v_of, coalesce(v_run."isFollowed", false),
+    v_run.task is null and coalesce(v_run."isPromptByHarness", false));
   v_at := coalesce(v_at, _now());
   perform _import_check(v_of, v_item.id), _refuse_erased(v_item.id);
   -- Nor may a subagent be put below another role's session.
   perform _import_check(v_of, w.id) from work_items w where w.external_id = 'import:' || v_run.format || ':' || v_run."parentSessionId";
-  perform _import_session(v_run.format, v_run."sessionId", v_run."parentSessionId", v_item.description, v_at);
+  perform _import_session(v_run.format, v_run."sessionId", v_run."parentSessionId", case when not v_item.params ? 'isUnnamed' then v_item.description end, v_at);
   perform _import_spawned(v_label, concat_ws(':', v_run.format, v_run."parentSessionId"), v_run."spawnedBy");
   v_focus := _import_focus(v_item.id, v_label, v_at);
   select t.* into v_head from sessions s join turns t on t.id = s.head_turn_id where s.label = v_label;

@@ -16,6 +16,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { clientOf } from '../../../runtime/client.ts';
 import { ledgerHooks } from '../../../runtime/agentSdk/hooks.ts';
+import { ledgerSession } from '../../../runtime/agentSdk/index.ts';
 import type { LedgerHookOptions, LedgerHooks } from '../../../runtime/agentSdk/hooks.ts';
 import { LedgerSessionStore } from '../../../runtime/agentSdk/sessionStore.ts';
 import { ledgerTools } from '../../../runtime/agentSdk/tools.ts';
@@ -172,6 +173,38 @@ test('a session rests when it stops, unless something goes on in the background,
   expect(lines.splice(0)).toEqual([expect.stringMatching(/^work-ledger: work item .* is completed$/)]);
 });
 
+test('a session that a hook of its program does not let stop is at work again with its next tool', async () => {
+  const heartbeat = vi.spyOn(db.journal, 'heartbeat');
+  const omicron = session('omicron');
+  await omicron.says('Work on');
+  for (const event of ['PostToolUse', 'PostToolUseFailure', 'PreToolUse'] as const) {
+    await omicron.ask('Stop');
+    expect((await omicron.item()).status).toBe('paused');
+    heartbeat.mockClear();
+    await omicron.ask(event, { tool_name: 'Edit', tool_input: { file_path: `/shop/${event}.js` }, error: 'no' });
+    const { id, status } = await omicron.item();
+    expect([status, heartbeat.mock.calls]).toEqual(['active', [[id]]]);
+  }
+  const claims = await database.query(`select key, is_binding from ledger.v_claims where work_item_id = '${(await omicron.item()).id}'`);
+  expect(claims).toEqual([{ key: 'file:PreToolUse.js', is_binding: true }]);
+  await omicron.ask('Stop', { stop_hook_active: true });
+  heartbeat.mockRestore();
+});
+
+test('closing pauses a session that was broken off, once nobody else uses the ledger', async () => {
+  const address = { url: `${database.url}?application_name=broken-off`, schema: 'ledger', project: 'acme', patience: 60_000 };
+  const [own, other] = [ledgerSession(address), ledgerSession(address)];
+  const pi = session('pi', own.hooks);
+  await pi.says('Work on');
+  const connections = (): Promise<unknown[]> => database.query(`select from pg_stat_activity where application_name = 'broken-off'`);
+  await other.close();
+  expect((await pi.item()).status).toBe('active');
+  expect(await connections()).not.toEqual([]);
+  await own.close();
+  expect((await pi.item()).status).toBe('paused');
+  await until(async () => (await connections()).length === 0);
+});
+
 test('the work with which a session goes on while it works is kept alive', async () => {
   const heartbeat = vi.spyOn(db.journal, 'heartbeat');
   const xi = session('xi');
@@ -311,6 +344,13 @@ test('tools act as the session that calls them, also where several ask one serve
   // Its own tools write their own record.
   await eta.uses(name);
   expect((await entriesOf((await eta.item()).id)).some((entry) => entry.includes('mcp__'))).toBe(false);
+  // What is for a session, none of its subagents hears in its place.
+  await db.workMessage((await eta.item()).id, 'For the session', false);
+  await eta.ask('PreToolUse', { tool_name: name, tool_input: {}, agent_id: 'a1' }, 't3');
+  expect(JSON.stringify(await append(first, 'Found by a subagent', 't3'))).not.toContain('For the session');
+  await eta.ask('PreToolUse', { tool_name: name, tool_input: {} }, 't4');
+  expect(JSON.stringify(await append(first, 'Found by eta', 't4'))).toContain('For the session');
+  expect((await of(eta)).slice(2)).toEqual(['Found by a subagent', 'Found by eta']);
   // A query ends, another begins: one server serves both.
   await first.close();
   const third = await connected(tools);

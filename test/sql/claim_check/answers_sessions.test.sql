@@ -1,6 +1,6 @@
 -- A session of another program asks before it changes a file: keyed on the file, not on where the session works.
 begin;
-select plan(17);
+select plan(20);
 
 select set_config('work_ledger.now', '2026-01-01 12:00:00Z', true);
 create temporary table session as select n, (journal_session_open('s' || n, 'Session ' || n, d)).id from (values (1, '/shop'), (2, '/shop/src'), (3, '/tmp')) v(n, d);
@@ -34,6 +34,14 @@ select later('6 minutes');
 select is((select count(*) from v_claims where by = 'Another session'), 0::bigint, 'a session whose program is silent holds nothing');
 select from work_sweep();
 select is((select count(*) from claims), 1::bigint, 'and a sweep removes what it had');
+
+-- One that others thought to be over is at work: what it changes is its own, and it is heard of.
+select is(array_agg((select status from work_sessions s where s.id = pg_temp.id(n)) order by n), '{paused,crashed}', 'sessions at rest')
+  from generate_series(1, 2) n;
+select claim_check(pg_temp.id(n), format('/shop/%s.js', n)) from generate_series(1, 2) n;
+select is((select count(*) from v_claims where by = 'Another session' and is_binding), 2::bigint, 'hold what they change');
+select is(array_agg((select status from work_sessions s where s.id = pg_temp.id(n)) order by n), '{active,active}', 'and are at work again')
+  from generate_series(1, 2) n;
 select throws_ok($$ select claim_check(pg_temp.id(1), '') $$, 'WL002', null, 'a file has a path');
 select throws_ok($$ select claim_check('00000000-0000-0000-0000-000000000000', 'a') $$, 'WL001', null, 'a session has to be there');
 select throws_ok($$ select claim_check((work_submit('analyze', 'Later')).id, 'a') $$, 'WL008', null, 'and be under way');
