@@ -4723,7 +4723,7 @@ create function _memory_hand(p_project text, p_work_item_id uuid, p_lease uuid, 
 create function _memory_insert(p_hand memory_hand, p_path text, p_line text, p_text text) returns text
   plpgsql volatile; -- body 5e53ee55, comment 5c54aa74
 create function _memory_is(p_file memory_files, p_version integer) returns void
-  plpgsql stable; -- body 04775066, comment 3bc36e4f
+  plpgsql stable; -- body 04775066, comment 24d80ac3
 create function _memory_is_past(p_version memory_versions) returns boolean
   sql stable; -- body 9d05510a, comment 92a75df2
 create function _memory_lines(p_content text) returns text[]
@@ -4779,7 +4779,7 @@ create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_
 create function _messages_since(p_turn turns, p_flags iteration_flags, p_is_told boolean) returns json
   plpgsql stable; -- body a4c8597e, comment 4e2d2e14
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
-  sql immutable parallel safe; -- body 39816177, comment 4e6810e4
+  sql immutable parallel safe; -- body ae9d45b9, comment 4e6810e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body e119f405, comment 733901fa
 create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
@@ -5866,8 +5866,8 @@ create function memory_command(p_input json, p_project text DEFAULT NULL::text, 
   plpgsql volatile; -- body 1d228c22, comment b2a8981e
 create function memory_erase(p_path text, p_reason text, p_project text DEFAULT NULL::text, p_keep_newest boolean DEFAULT false) returns bigint
   plpgsql volatile; -- body 87ebdac3, comment 8f9aea49
-create function memory_pin(p_path text, p_is_pinned boolean DEFAULT true, p_project text DEFAULT NULL::text) returns boolean
-  plpgsql volatile; -- body 24a81bb1, comment 8a7bf084
+create function memory_pin(p_path text, p_is_pinned boolean DEFAULT true, p_project text DEFAULT NULL::text, p_version integer DEFAULT NULL::integer) returns boolean
+  plpgsql volatile; -- body dfca16d9, comment 297a6901
 create function memory_rollback(p_path text, p_version integer, p_project text DEFAULT NULL::text, p_replaces integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
   plpgsql volatile; -- body 1904870d, comment 1b71944b
 create function memory_suggest(p_project text DEFAULT NULL::text, p_limit integer DEFAULT 20) returns TABLE(content text, entry_type text, work_item_id uuid, seq integer, told bigint, since timestamp with time zone)

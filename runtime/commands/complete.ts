@@ -7,8 +7,8 @@ import { withConnection } from '../ledger/connection.ts';
 import { openLooking } from '../ledger/looking.ts';
 import type { Looking } from '../ledger/looking.ts';
 import { literalName } from '../visible.ts';
+import { fitting } from './cells.ts';
 import { fileSettings } from './configFile.ts';
-import { cut } from './output.ts';
 import { whereOf } from './where.ts';
 
 const PATIENCE_MS = 1000;
@@ -29,7 +29,7 @@ export async function complete(what: string, typed: string): Promise<string> {
     );
     const db = await openLooking(url, schema, 1, { patienceMs: 0 });
     try {
-      return (await words(db, typed)).map(({ word, says }) => `${word}\t${literalName(cut(says, 60))}\n`).join('');
+      return (await words(db, typed)).map(({ word, says }) => `${word}\t${literalName(fitting(says, 60))}\n`).join('');
     } finally {
       await db.close();
     }

@@ -4,8 +4,9 @@ import type { Settings } from '../config.ts';
 import type { Cost, CostOfCut } from '../ledger/cost.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { money } from '../money.ts';
+import { fitting, padded } from './cells.ts';
 import { itemIdOf } from './ids.ts';
-import { cut, exit, note, print, tokensText, visible } from './output.ts';
+import { exit, note, print, tokensText, visible } from './output.ts';
 import { whereOf } from './where.ts';
 import type { Where } from './where.ts';
 import { withReader } from './withLedger.ts';
@@ -44,7 +45,7 @@ function report(
   const isPartial = total.unpriced_requests > 0 && total.cost !== null;
   return [
     line(by, 'requests', 'input', 'cached', 'output', 'cost'),
-    ...rows.flatMap((row) => [costLine(row.key, row), ...(row.says === null ? [] : [`  ${cut(visible(row.says), 78)}`])]),
+    ...rows.flatMap((row) => [costLine(row.key, row), ...(row.says === null ? [] : [`  ${fitting(visible(row.says), 78)}`])]),
     costLine('total', total),
     '',
     ...parts(total, cache),
@@ -59,7 +60,7 @@ function report(
 }
 
 const line = (name: string, requests: string, input: string, cached: string, output: string, price: string): string =>
-  `${cut(name, 36).padEnd(36)}${requests.padStart(9)}${input.padStart(8)}${cached.padStart(8)}${output.padStart(8)}${price.padStart(11)}`;
+  `${padded(fitting(name, 36), 36)}${requests.padStart(9)}${input.padStart(8)}${cached.padStart(8)}${output.padStart(8)}${price.padStart(11)}`;
 
 function costLine(name: string, row: Cost): string {
   const input = row.input_tokens + row.cached_input_tokens + row.cache_write_tokens;
@@ -104,7 +105,7 @@ function wrapped(head: string, words: readonly string[]): string[] {
 /** For each cut the actual figures and, in brackets, the expected ones. */
 function cutLines(cuts: readonly CostOfCut[]): string[] {
   const row = (...[what, at, left, rewritten, pays, requests, saved]: [string, string, string, string, string, string, string]): string =>
-    `${cut(what, 16).padEnd(16)}${at.padStart(5)}${left.padStart(16)}${rewritten.padStart(16)}${pays.padStart(9)}${requests.padStart(5)}${saved.padStart(13)}`;
+    `${padded(fitting(what, 16), 16)}${at.padStart(5)}${left.padStart(16)}${rewritten.padStart(16)}${pays.padStart(9)}${requests.padStart(5)}${saved.padStart(13)}`;
   const both = (came: string, expected: string): string => `${came} (${expected})`;
   return [
     row('cut (expected)', 'at', 'left', 'rewritten', 'pays', 'used', 'saved'),

@@ -6,7 +6,8 @@ import type { Settings } from '../config.ts';
 import { unknownState } from '../ledger/answers.ts';
 import { UsageError } from '../ledger/errors.ts';
 import type { ListedItem, UnderWay } from '../ledger/overview.ts';
-import { cut, exit, note, paint, print, span, stateColor, visible } from './output.ts';
+import { fitting, padded, widthOf } from './cells.ts';
+import { exit, note, paint, print, span, stateColor, visible } from './output.ts';
 import { stoppable } from './stoppable.ts';
 import { whereOf } from './where.ts';
 import type { Where } from './where.ts';
@@ -75,10 +76,10 @@ const ROOM_FOR_IDS = 110;
 /** A header and a line for each item; `width`: that of the terminal. On a narrow one an id is its last six characters, as commands accept it. */
 export function table(items: readonly ListedItem[], width: number): string[] {
   const ids = width < ROOM_FOR_IDS ? 6 : 36;
-  const facultyOf = (item: ListedItem): string => cut(visible(item.faculty ?? '–'), 16);
-  const room = Math.max(7, ...items.map((item) => facultyOf(item).length));
+  const facultyOf = (item: ListedItem): string => fitting(visible(item.faculty ?? '–'), 16);
+  const room = Math.max(7, ...items.map((item) => widthOf(facultyOf(item))));
   const line = (id: string, age: string, state: string, faculty: string): string =>
-    `${id.padEnd(ids)}  ${age.padStart(4)}  ${state}  ${faculty.padEnd(room)}  `;
+    `${id.padEnd(ids)}  ${age.padStart(4)}  ${state}  ${padded(faculty, room)}  `;
   const left = Math.max(12, width - (ids + 2 + 4 + 2 + 9 + 2 + room + 2));
   return [
     paint('dim', `${line('ID', 'AGE', 'STATE'.padEnd(9), 'FACULTY')}WORK`),
@@ -87,7 +88,7 @@ export function table(items: readonly ListedItem[], width: number): string[] {
       const what = `${'  '.repeat(Math.max(0, depth - 1))}${depth > 0 ? '└ ' : ''}${visible(item.description).split('\n')[0]}${why === null ? '' : ` (${visible(why).replaceAll('\n', ' ')})`}`;
       return (
         line(item.id.slice(-ids), span(item.age_seconds), paint(stateColor(item.state), item.state.padEnd(9)), facultyOf(item)) +
-        cut(what, left)
+        fitting(what, left)
       );
     }),
   ];

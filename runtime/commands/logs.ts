@@ -5,7 +5,7 @@ import { UsageError } from '../ledger/errors.ts';
 import type { Happened } from '../ledger/overview.ts';
 import { followOn } from './follow.ts';
 import { itemOf } from './items.ts';
-import { clock } from './localTime.ts';
+import { clock, day } from './localTime.ts';
 import { nowText, sayCost, Waits } from './now.ts';
 import { callText, entryLine, exit, itemText, note, paint, print, StatusLine, stateColor, toldBy, visible } from './output.ts';
 import { withLooking, withReader } from './withLedger.ts';
@@ -16,10 +16,20 @@ export const logs = (workItemId: string, options: Settings & { limit?: number })
   return withLooking(options, async (db) => {
     const item = await itemOf(db, workItemId);
     const lines = await db.workLog(item.id, options.limit ?? 200);
-    print(lines, lines.map(logLine).join('\n') || 'nothing has happened yet', options.json ?? false);
+    print(lines, byDays(lines).join('\n') || 'nothing has happened yet', options.json ?? false);
     return exit.ok;
   });
 };
+
+/** The lines, each day but today before its first one: work may last for days. */
+function byDays(lines: readonly Happened[]): string[] {
+  let last = day(new Date().toISOString());
+  return lines.flatMap((one) => {
+    const before = last;
+    last = day(one.at);
+    return last === before ? [logLine(one)] : [paint('dim', last), logLine(one)];
+  });
+}
 
 function logLine({ at, kind, iteration, name, text, status, seconds, error }: Happened): string {
   const time = paint('dim', clock(at));

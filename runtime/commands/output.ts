@@ -5,6 +5,7 @@ import { styleText } from 'node:util';
 
 import type { CountedItem, WorkItem } from '../ledger/answers.ts';
 import { visible as shown } from '../visible.ts';
+import { fitting } from './cells.ts';
 import { io } from './io.ts';
 import { second } from './localTime.ts';
 
@@ -43,13 +44,11 @@ export function entryLine(
   return `${paint(entryColor[entry.entry_type] ?? 'bold', head, stream)} ${visible(entry.content).replaceAll('\n', '\n    ')}`;
 }
 
-export const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
-
 /** Cut after a whole word, unless the last one is long. */
 export function cutWords(text: string, width: number): string {
   if (text.length <= width) return text;
   const space = text.lastIndexOf(' ', width - 2);
-  return space < width - 30 ? cut(text, width) : `${text.slice(0, space)} …`;
+  return space < width - 30 ? fitting(text, width) : `${text.slice(0, space)} …`;
 }
 
 /** "45s", "12m", "3h", "2d". */
@@ -151,8 +150,8 @@ export class StatusLine {
   show(text: string): void {
     if (!this.#isOn) return;
     const width = Math.max(20, (this.#stream.columns ?? 80) - 1);
-    const line = visible(text).replaceAll('\n', ' ');
-    this.#stream.write(`\r\u001b[2K${line.length > width ? `${line.slice(0, width - 1)}…` : line}`);
+    // A line that wrapped would leave its upper part behind when it is overwritten.
+    this.#stream.write(`\r\u001b[2K${fitting(visible(text).replaceAll('\n', ' '), width)}`);
     this.#shown = true;
   }
 

@@ -3,7 +3,8 @@
 import type { Settings } from '../config.ts';
 import { UsageError } from '../ledger/errors.ts';
 import type { KeptSession } from '../ledger/overview.ts';
-import { cut, exit, paint, print, span, visible } from './output.ts';
+import { fitting, padded, widthOf } from './cells.ts';
+import { exit, paint, print, span, visible } from './output.ts';
 import { whereOf } from './where.ts';
 import type { Where } from './where.ts';
 import { withLooking } from './withLedger.ts';
@@ -26,16 +27,16 @@ export function sessions(options: SessionsOptions): Promise<number> {
 }
 
 function table(found: readonly KeptSession[], width: number): string[] {
-  const room = Math.max(7, ...found.map(({ session_id: id }) => Array.from(visible(id)).length));
+  const room = Math.max(7, ...found.map(({ session_id: id }) => widthOf(visible(id))));
   const line = (id: string, age: string, status: string, entries: string): string =>
-    `${id.padEnd(room)}  ${age.padStart(4)}  ${status.padEnd(9)}  ${entries.padStart(7)}  `;
+    `${padded(id, room)}  ${age.padStart(4)}  ${status.padEnd(9)}  ${entries.padStart(7)}  `;
   const left = Math.max(12, width - line('', '', '', '').length);
   return [
     paint('dim', `${line('SESSION', 'AGE', 'STATUS', 'ENTRIES')}ASKED FIRST`),
     ...found.map(
       (one) =>
         line(visible(one.session_id), span(one.age_seconds), one.session_status ?? 'unread', String(one.entry_count)) +
-        cut(
+        fitting(
           `${visible(one.description ?? '–').split('\n')[0]}${one.is_resumable ? '' : ' (cannot be resumed)'}${one.problem === null ? '' : ` (not read: ${visible(one.problem).replaceAll('\n', ' ')})`}`,
           left,
         ),

@@ -5,9 +5,10 @@ import type { FallRow, FallWindow } from '../ledger/answers.ts';
 import type { Because } from '../ledger/consoleContext.ts';
 import { money } from '../money.ts';
 import { isContentWanted } from '../telemetry/traces.ts';
+import { fitting, padded } from './cells.ts';
 import { idOf, itemIdOf } from './ids.ts';
 import { io } from './io.ts';
-import { cut, exit, note, paint, print, visible } from './output.ts';
+import { exit, note, paint, print, visible } from './output.ts';
 import { withReader } from './withLedger.ts';
 
 export type TraceOptions = Settings & { otlp?: string; because?: string };
@@ -79,7 +80,7 @@ export function drawWaterfall({ rows, root, kinds }: FallWindow, width: number):
     const first = Math.min(bars - 1, Math.floor((from / all) * bars));
     const size = Math.max(1, Math.min(bars - first, Math.round((row.seconds / all) * bars)));
     const attempt = (row.attempt ?? 1) > 1 ? ` (attempt ${row.attempt})` : '';
-    const name = cut(`${'  '.repeat(Math.min(row.depth, 10))}${visible(row.name)}${attempt}`, names).padEnd(names);
+    const name = padded(fitting(`${'  '.repeat(Math.min(row.depth, 10))}${visible(row.name)}${attempt}`, names), names);
     const bar = `${' '.repeat(first)}${fill[row.kind].repeat(size)}`.padEnd(bars);
     const time = `${took(row.seconds)}${row.ended_at === null ? '…' : ''}`.padStart(9);
     const text = `${name} ${bar} ${row.critical_from === null ? ' ' : '*'}${time}${(row.cost === null ? '' : money(row.cost)).padStart(9)}`;

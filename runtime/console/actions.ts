@@ -110,9 +110,9 @@ async function placeOf(db: Db, id: string): Promise<{ path: string; project: str
   return note;
 }
 
-async function pinNote(db: Db, id: string, isPinned: boolean): Promise<null> {
+async function pinNote(db: Db, id: string, isPinned: boolean, version: number | null = null): Promise<null> {
   const { path, project } = await placeOf(db, id);
-  return done(db.notes.pin(path, isPinned, project));
+  return done(db.notes.pin(path, isPinned, project, version));
 }
 
 const onNote: Record<string, Action> = {
@@ -127,7 +127,7 @@ const onNote: Record<string, Action> = {
     await db.notes.rollback(path, version ?? 0, project, orNull(textOf(fields, 'why')), replaces ?? 0);
     return `/note/${id}`;
   },
-  pin: (db, id) => pinNote(db, id, true),
+  pin: (db, id, fields) => pinNote(db, id, true, Number(textOf(fields, 'version')) || 0),
   unpin: (db, id) => pinNote(db, id, false),
   async erase(db, id, fields) {
     const { path, project } = await placeOf(db, id);

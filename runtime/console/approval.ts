@@ -31,7 +31,7 @@ data-key="${one.tool_call_id}" data-row="approval" data-hash="${one.input_hash}"
 ${isWhole ? argumentsOf(one.input_json ?? '') : elsewhere(one)}</div>
 <p class="small quiet">${one.said ? html`<span dir="auto">“${brief(one.said, 400)}”</span> ` : ''}
 ${isWhole ? html`Approval is for these arguments only (<span class="mono">${one.input_hash.slice(0, 8)}</span>).` : ''}
-Expires in ${lasting((Date.parse(one.expires_at) - Date.now()) / 1000)}.</p>
+Expires in ${lasting(one.seconds_left)}.</p>
 ${form(view, `/call/${one.tool_call_id}/decide`, answers(one, isWhole))}</section>`;
 }
 

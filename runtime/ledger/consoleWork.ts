@@ -30,7 +30,7 @@ const approval = z.object({
   input_json: text,
   size: z.number(),
   input_hash: z.string(),
-  expires_at: z.string(),
+  seconds_left: z.number(),
   said: text,
 });
 
@@ -118,7 +118,8 @@ export function consoleWork(calls: Calls) {
     ) =>
       run(
         () => sql.type(approval)`
-      select a.tool_call_id, a.work_item_id, left(a.description, 300) as description, a.tool_name, a.risk, a.effect, a.input_hash, a.expires_at,
+      select a.tool_call_id, a.work_item_id, left(a.description, 300) as description, a.tool_name, a.risk, a.effect, a.input_hash,
+             extract(epoch from a.expires_at - now())::float8 as seconds_left,
              length(i.json) as size, case when length(i.json) <= coalesce(${longest}::integer, length(i.json)) then i.json end as input_json,
              left(a.said, 1000) as said
         from ${named('v_approvals')} a

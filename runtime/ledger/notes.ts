@@ -94,7 +94,9 @@ export const notes = ({ call, rows, run, named }: Calls) => ({
     rollback: (path: string, version: number, project: string | null, why: string | null, replaces: number | null = null) =>
       call('memory_rollback', [path, version, project, replaces, why], z.number()),
 
-    pin: (path: string, isPinned: boolean, project: string | null) => call('memory_pin', [path, isPinned, project], z.boolean()),
+    /** `version`: the one that was read; it is refused if there is a newer one. Null: the newest. */
+    pin: (path: string, isPinned: boolean, project: string | null, version: number | null = null) =>
+      call('memory_pin', [path, isPinned, project, version], z.boolean()),
 
     erase: (path: string, reason: string, project: string | null, keepNewest: boolean) =>
       call('memory_erase', [path, reason, project, keepNewest], z.number()),

@@ -107,6 +107,45 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.locator('.turn.person', { hasText: 'What do you have?' }).waitFor();
   });
 
+  test('a form that is clicked twice is sent once, whether it stays on the page or leads to another one', async () => {
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'POST' && sent.push(new URL(request.url()).pathname.split('/').at(-1) ?? ''));
+    const { id } = await crew.db.workSubmit({ workType: 'translate', description: 'Said once' });
+    await go(`/work/${id}`);
+    await page.keyboard.press('m');
+    await page.keyboard.type('Said once');
+    await page.locator('[data-action="message"] button').dblclick();
+    await page.locator('[data-action="message"]:not([open])').waitFor();
+    await go(`/sessions?packet=${crew.ids.root}`);
+    await page.locator('[data-part="points"] .act > summary').first().click();
+    await page.locator('[data-part="points"] .act[open] button').dblclick();
+    await page.waitForURL(/\/work\//);
+    expect(sent).toEqual(['message', 'fork']);
+  });
+
+  test('what is typed for one action never stands in another one, and is refused in words when the item has ended', async () => {
+    const say = async (description: string): Promise<string> => {
+      const { id } = await crew.db.workSubmit({ workType: 'translate', description });
+      await go(`/work/${id}`);
+      await page.keyboard.press('m');
+      await page.keyboard.type('Please hurry');
+      return id;
+    };
+    const ended = async (id: string): Promise<void> => {
+      await database.query(`select work_cancel('${id}', 'no longer needed')`);
+      await page.locator('details[data-action="retry"]').waitFor();
+    };
+    const one = await say('One');
+    await page.locator('h1').click();
+    await ended(one);
+    expect(await page.locator('details.act[open]').count()).toBe(0);
+    expect(await page.locator('[data-action="retry"] textarea').inputValue()).toBe('');
+    await ended(await say('Two'));
+    await page.getByRole('button', { name: 'Say it' }).click();
+    await page.locator('.refused', { hasText: 'WL003' }).waitFor();
+    expect(await page.locator('[data-action="message"] textarea').inputValue()).toBe('Please hurry');
+  });
+
   test('a recorded session is imported by choosing its file', async () => {
     await go('/sessions');
     await page.locator('input[type=file]').setInputFiles(new URL('../fixtures/claudeCode.jsonl', import.meta.url).pathname);

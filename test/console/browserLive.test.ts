@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { startConsole } from '../../runtime/console/server.ts';
+import { startProxy } from '../faults/proxy.ts';
 import { until } from '../workerProcess.ts';
 import { missing } from './browser.ts';
 import { look } from './look.ts';
@@ -51,6 +52,24 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(looking.running.token).not.toBe(token);
     await page.locator('#connection .good').waitFor();
     await page.locator('.hit', { hasText: 'Written while nobody looked' }).waitFor();
+  });
+
+  test('a console that falls silent, as when its database or the network hangs, is not said to be live', async () => {
+    const proxy = await startProxy({ host: '127.0.0.1', port: looking.running.port });
+    try {
+      const apart = await looking.browser.newContext();
+      const other = await apart.newPage();
+      const address = `http://127.0.0.1:${proxy.port}/`;
+      await other.goto(address);
+      await other.locator('#connection .good').waitFor();
+      proxy.silence();
+      await other.locator('#connection', { hasText: /not live since \d\d:\d\d, trying again/ }).waitFor();
+      proxy.cutAll();
+      await other.locator('#connection .good').waitFor();
+      await apart.close();
+    } finally {
+      await proxy.close();
+    }
   });
 
   test('words that come before their row is in the page are in the row when it comes', async () => {

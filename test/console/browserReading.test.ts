@@ -96,6 +96,23 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(found).toEqual([]);
   });
 
+  test('a word without end, and a name of a project, make no page wider', async () => {
+    const { id } = await crew.db.workSubmit({ workType: 'untaken', description: 'x'.repeat(3000), project: 'p'.repeat(400) });
+    await crew.db.workMessage(id, 'm'.repeat(3000), false);
+    const found: unknown[] = [];
+    for (const width of [1400, 400]) {
+      const context = await browser.newContext({ viewport: { width, height: 900 }, storageState: await looking.context.storageState() });
+      const page = await context.newPage();
+      for (const path of ['/', '/work', '/fleet?by=project', `/work/${id}`, `/work/${id}/journal`]) {
+        await page.goto(at(path));
+        const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+        if (overflow > 0) found.push({ path, width, overflow });
+      }
+      await context.close();
+    }
+    expect(found).toEqual([]);
+  });
+
   describe('without JavaScript', () => {
     test('every page reads: what it is there to say can be seen, and no control needs a script', async () => {
       const context = await browser.newContext({ javaScriptEnabled: false, storageState: await looking.context.storageState() });

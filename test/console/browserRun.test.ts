@@ -93,6 +93,20 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await context.close();
   });
 
+  test('at midnight what was today gets its day, also on a page where nothing changes', async () => {
+    const submitted = Date.parse((await crew.db.workItem(crew.ids.done))?.created_at ?? '');
+    const midnight = new Date(submitted + 86_400_000).toISOString().slice(0, 10);
+    const context = await browser.newContext({ timezoneId: 'UTC', storageState: await looking.context.storageState() });
+    const there = await context.newPage();
+    await there.clock.install({ time: Date.parse(midnight) - 90_000 });
+    await there.goto(new URL(`/work/${crew.ids.done}`, looking.running.address).href);
+    const time = there.locator('time[data-as="dated"]').first();
+    expect(await time.textContent()).toMatch(/^\d\d:\d\d:\d\d$/);
+    await there.clock.runFor(180_000);
+    expect(await time.textContent()).toMatch(/^\d{1,2} \p{L}+ \d\d:\d\d:\d\d$/u);
+    await context.close();
+  });
+
   test('axe finds nothing where all is open, and nothing is wider than 390 px, light and dark', async () => {
     const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     const [turn] = await database.query<{ id: string }>(`select id from turns where status = 'failed' limit 1`);

@@ -1,7 +1,7 @@
 // The console over HTTP: who may read, who may change, what every form does, and that nothing that an agent wrote is more than text.
 
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { run } from '../../runtime/console/pages/run.ts';
 import { startConsole } from '../../runtime/console/server.ts';
@@ -334,6 +334,10 @@ test('an approval is for the arguments that were seen, and is told with what was
   const [ask] = await crew.db.console.approvals(null);
   const path = `/call/${ask?.tool_call_id}/decide`;
   expect(await text('/')).toContain('A full vacuum locks the table');
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 40 * 86_400_000 });
+  const left = /Expires in ([^.]*)\./.exec(await text('/'))?.[1];
+  vi.useRealTimers();
+  expect(left).toMatch(/^(23 h 59|24 h 0) min$/); // by the database's clock, which decides
   const other = await post(path, { decision: 'approve', input_hash: '0'.repeat(64) });
   expect([other.status, await says(other)]).toEqual([409, expect.stringMatching(/arguments.*\(WL008\)/)]);
   expect((await post(path, { decision: 'maybe' })).status).toBe(409);

@@ -1,6 +1,6 @@
 // The fleet page: each of its figures is what SQL says of the rows themselves, whatever was added up by then.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { k, num, percent } from '../../runtime/console/format.ts';
 import { startConsole } from '../../runtime/console/server.ts';
@@ -186,5 +186,20 @@ test('whoever may not, sets no budget and is shown no form', async () => {
     expect(answer.status).toBe(403);
   } finally {
     await looked.close();
+  }
+});
+
+test("today and the last days are those of the database, whatever this machine's clock says", async () => {
+  const shown = async (): Promise<unknown[]> => [
+    /Today .*? all/.exec(words(await part('figures')))?.[0],
+    words(await part('sums')),
+    words(await (await fetch(`${running.address}part/spent`)).text()),
+  ];
+  const right = await shown();
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 40 * 86_400_000 });
+  try {
+    expect(await shown()).toEqual(right);
+  } finally {
+    vi.useRealTimers();
   }
 });

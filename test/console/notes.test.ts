@@ -202,13 +202,20 @@ test('an earlier version is said again, unless the note changed meanwhile; so is
 
 test('a note is pinned as it was looked at, and what is too long for every first message is refused beside the button', async () => {
   const id = await note('pin.md', 'short');
-  expect((await post(`/note/${id}/pin`, {})).status).toBe(200);
+  const pinned = (version?: string): Promise<Response> => post(`/note/${id}/pin`, version === undefined ? {} : { version });
+  expect((await pinned('1')).status).toBe(200);
   await database.query(`select memory_write('/memories/pin.md', 'another', 'shop', 1)`);
   const page = await text(`/note/${id}`);
+  await database.query(`select memory_write('/memories/pin.md', 'written meanwhile', 'shop', 2)`);
+  const seen = /pin"[^>]*>(?:(?!<\/form>).)*name="version" value="(\d)"/s.exec(page)?.[1];
+  expect(seen).toBe('2');
+  expect(await says(await pinned(seen))).toMatch(/WL008/);
+  expect((await pinned()).status).toBe(409);
+  expect(await text(`/note/${id}`)).toMatch(/agents are told version 1</);
   expect(page).toMatch(/agents are told version 1</);
   expect(page).toContain('Pin version 2');
   const long = await note('pinned-long.md', 'word '.repeat(1000));
-  const refused = await (await post(`/note/${long}/pin`, {}, { accept: 'text/html', back: `/note/${long}` })).text();
+  const refused = await (await post(`/note/${long}/pin`, { version: '1' }, { accept: 'text/html', back: `/note/${long}` })).text();
   expect(refused).toMatch(/<p class="refused bad" role="alert">[^<]*of at most 500[^<]*WL009/);
   expect((await post(`/note/${id}/unpin`, {})).status).toBe(200);
   expect(await text(`/note/${id}`)).not.toContain('agents are told');
@@ -262,7 +269,7 @@ test('whoever may not, changes nothing', async () => {
   const forms: [string, Record<string, string>][] = [
     [`/note/${id}/write`, { version: '2', content: 'x' }],
     [`/note/${id}/rollback`, { version: '1', replaces: '2' }],
-    [`/note/${id}/pin`, {}],
+    [`/note/${id}/pin`, { version: '2' }],
     [`/note/${id}/erase`, { reason: 'x' }],
     ['/notes/write', { path: 'x.md', of: 'shop', content: 'x' }],
   ];

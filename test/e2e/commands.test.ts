@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
 import { withConnection } from '../../runtime/ledger/connection.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
@@ -162,6 +162,10 @@ test('an agent without a worker is served by ledger append and complete; logs te
   expect((await cli('logs', id)).stdout).toMatch(
     /^\d\d:\d\d:\d\d {2}finding: The index is missing\n\d\d:\d\d:\d\d {2}note: \{"from": "stdin"\}\n\d\d:\d\d:\d\d {2}completed: It is there now\n$/,
   );
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * 86_400_000 });
+  const later = (await cli('logs', id)).stdout;
+  vi.useRealTimers();
+  expect(later).toMatch(/^\d{4}-\d\d-\d\d\n\d\d:\d\d:\d\d {2}finding: The index is missing\n\d\d:/); // another day than today
   expect(JSON.parse((await cli('logs', id, '--limit', '1', '--json')).stdout)).toMatchObject([
     { kind: 'end', status: 'completed', text: 'It is there now' },
   ]);

@@ -15,6 +15,8 @@ export type Proxy = {
   port: number;
   /** Does this to the next chunk of any connection that holds the text, or to the next at all; resolves when it has happened. */
   cutNext(cut: Cut, text?: string): Promise<void>;
+  /** Every connection is a black hole, those that are opened later too, until cutAll(). */
+  silence(): void;
   /** Breaks every connection, those in a black hole too. */
   cutAll(): void;
   close(): Promise<void>;
@@ -25,6 +27,8 @@ type Order = { cut: Cut; text: string; done: () => void };
 export async function startProxy(target: NetConnectOpts): Promise<Proxy> {
   const orders: Order[] = [];
   const sockets = new Set<Socket>();
+  const silences = new Set<() => void>();
+  let isSilent = false;
   const take = (chunk: Buffer): Cut | null => {
     const n = orders.findIndex(({ text }) => chunk.includes(text));
     if (n < 0) return null;
@@ -38,13 +42,23 @@ export async function startProxy(target: NetConnectOpts): Promise<Proxy> {
       sockets.add(socket);
       socket.on('error', () => {}).once('close', () => sockets.delete(socket));
     }
-    pass(client, upstream, take);
+    const silence = pass(client, upstream, take);
+    if (isSilent) silence();
+    silences.add(silence);
+    client.once('close', () => silences.delete(silence));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const cutAll = (): void => sockets.forEach((socket) => socket.destroy());
+  const cutAll = (): void => {
+    isSilent = false;
+    sockets.forEach((socket) => socket.destroy());
+  };
   return {
     port: (server.address() as AddressInfo).port,
     cutNext: (cut, text = '') => new Promise((done) => orders.push({ cut, text, done })),
+    silence() {
+      isSilent = true;
+      silences.forEach((silence) => silence());
+    },
     cutAll,
     close: () =>
       new Promise((resolve) => {
@@ -54,7 +68,8 @@ export async function startProxy(target: NetConnectOpts): Promise<Proxy> {
   };
 }
 
-function pass(client: Socket, upstream: Socket, take: (chunk: Buffer) => Cut | null): void {
+/** Returns what makes it a black hole. */
+function pass(client: Socket, upstream: Socket, take: (chunk: Buffer) => Cut | null): () => void {
   let state: Cut | null = null;
   const breakOff = (): void => {
     client.destroy();
@@ -77,6 +92,7 @@ function pass(client: Socket, upstream: Socket, take: (chunk: Buffer) => Cut | n
   upstream.once('end', () => state !== 'black_hole' && void replies.then(() => client.end()));
   client.once('close', () => state !== 'black_hole' && upstream.destroy());
   upstream.once('close', () => state !== 'black_hole' && void replies.then(() => client.destroy()));
+  return () => (state = 'black_hole');
 }
 
 const DRIPS = 20;

@@ -59,15 +59,20 @@ test('there are twelve, each is made to fire here, and each has a line in docs/t
   expect(alerts.filter((name) => !new RegExp(`^\\| \`${name}\` \\| .{40,} \\|$`, 'm').test(page))).toEqual([]);
 });
 
-const promtool = async (cases: { changed: Record<string, string | null>; fires: string | null }[]): Promise<string> => {
+type Case = { changed: Record<string, string | null>; more?: Series; fires: string | null };
+
+const promtool = async (cases: Case[]): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), 'alerts-'));
-  const tests = cases.map(({ changed, fires }) => ({
+  const tests = cases.map(({ changed, more = {}, fires }) => ({
     interval: '1m',
-    input_series: Object.entries(well).flatMap(([series, values]) => {
-      const key = Object.keys(changed).find((part) => series.includes(part));
-      const now = key === undefined ? values : changed[key];
-      return now === null ? [] : [{ series, values: now }];
-    }),
+    input_series: [
+      ...Object.entries(well).flatMap(([series, values]) => {
+        const key = Object.keys(changed).find((part) => series.includes(part));
+        const now = key === undefined ? values : changed[key];
+        return now === null ? [] : [{ series, values: now }];
+      }),
+      ...Object.entries(more).map(([series, values]) => ({ series, values })),
+    ],
     promql_expr_test: alerts.map((name) => ({
       expr: `count(ALERTS{alertname="${name}",alertstate="firing"}) or vector(0)`,
       eval_time: '150m',
@@ -93,3 +98,15 @@ test.skipIf(noPrometheus !== null).each(Object.entries(ill))(
     expect(await promtool([{ changed, fires: name }])).toContain('SUCCESS');
   },
 );
+
+// A project's own faculty is called name@project where work waits for it, and by two labels where its slots are counted.
+test.skipIf(noPrometheus !== null).each([
+  ['fires of them', 'engineer@shop', 'WorkLedgerSlotsFull'],
+  ['does not fire of another one of its name', 'engineer', null],
+])("the slots of a project's own faculty are full: it %s", async (_, waits, fires) => {
+  const more = {
+    [`work_queue_due{faculty="${waits}",project="shop"}`]: '1x200',
+    'work_slots_free{faculty="engineer",faculty_project="shop"}': '0x200',
+  };
+  expect(await promtool([{ changed: { work_queue_due: '0x200' }, more, fires }])).toContain('SUCCESS');
+});

@@ -347,6 +347,7 @@ function plausible(): Record<string, string> {
     ...of(['memory_rollback', 'memory_pin', 'memory_erase'], { p_path: quoted('/memories/a.md') }),
     'memory_rollback.p_version': '1',
     'memory_rollback.p_replaces': '2',
+    'memory_pin.p_version': '2',
     'project_set.p_project': quoted('shop'),
     'daily_budget_set.p_project': quoted('shop'),
     'project_has.p_project': quoted('shop'),

@@ -366,8 +366,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a name is shown to a shell as it is',
     file: 'runtime/commands/complete.ts',
-    from: 'literalName(cut(says, 60))',
-    to: 'cut(says, 60)',
+    from: 'literalName(fitting(says, 60))',
+    to: 'fitting(says, 60)',
     test: 'test/e2e/commands.test.ts',
     title: 'ids of work items and names of faculties are completed',
   },

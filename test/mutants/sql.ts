@@ -975,6 +975,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/memory_write/replaces_what_was_read.test.sql',
   },
   {
+    name: 'a version is pinned that nobody has read',
+    file: 'sql/api/45_ledger/memory_keep.sql',
+    from: `perform _memory_is(v_file, p_version) where p_version is not null;`,
+    to: `null;`,
+    test: 'test/sql/memory_pin/is_told_first.test.sql',
+  },
+  {
     name: 'what is pinned has any size',
     file: 'sql/api/45_ledger/memory_keep.sql',
     from: `if v_tokens > 500 then`,

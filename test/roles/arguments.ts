@@ -140,6 +140,7 @@ export const values: Record<string, Value | undefined> = {
   'memory_pin.p_path': literal('/memories/a.md'),
   'memory_erase.p_path': literal('/memories/a.md'),
   'memory_write.p_version': undefined,
+  'memory_pin.p_version': undefined,
   p_claims: literal('warn'),
   'claim_take.p_key': literal('file:b.ts'),
   'claim_release.p_key': literal('file:b.ts'),

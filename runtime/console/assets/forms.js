@@ -21,7 +21,13 @@ export async function post(address, body) {
   }
 }
 
+/** Forms that are being sent: a double click sends once. One that leads to another page stays here until the reader comes back. */
+const sending = new Set();
+addEventListener('pageshow', () => sending.clear());
+
 async function send(form, submitter) {
+  if (sending.has(form)) return;
+  sending.add(form);
   const button = submitter ?? $('button', form);
   const body = new FormData(form, submitter?.name ? submitter : undefined);
   const refused = $('.refused', form);
@@ -31,6 +37,7 @@ async function send(form, submitter) {
   const { isTaken, to, says } = await post(form.action, isFile ? body : new URLSearchParams(body));
   button?.removeAttribute('aria-busy');
   if (!isTaken) {
+    sending.delete(form);
     refused.textContent = says;
     return;
   }
@@ -39,6 +46,7 @@ async function send(form, submitter) {
     location.assign(to);
     return;
   }
+  sending.delete(form);
   form.reset();
   for (const open of [form.closest('details.act'), form.closest('details.more')]) if (open) open.open = false;
   if (form.contains(document.activeElement)) document.activeElement.blur(); // not an element focused in the meantime

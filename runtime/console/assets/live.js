@@ -3,7 +3,11 @@
 import { $, $$, onArrival, page } from './page.js';
 import { compare } from './parts.js';
 
+/** The console says something every few seconds. When it has been silent for this long, its database hangs, or the network in between. */
+const SILENT_MS = 20_000;
+
 let source = null;
+let heardAt = 0;
 let lostSince = null;
 /** The versions of this page's parts, as last received from the server. */
 let versions = {};
@@ -28,6 +32,8 @@ const clock = () => new Date().toTimeString().slice(0, 5);
 export function connect() {
   if (source || document.hidden) return;
   source = new EventSource(`/events?page=${encodeURIComponent(page())}`);
+  heardAt = performance.now();
+  for (const kind of ['parts', 'alive', 'words']) source.addEventListener(kind, () => (heardAt = performance.now()));
   const isBack = () => {
     say('●', 'good', 'live');
     lostSince = null;
@@ -106,6 +112,11 @@ const lasting = (s) =>
         ? `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`
         : `${Math.round(s / 86400)} d`;
 setInterval(() => {
+  if (source && performance.now() - heardAt > SILENT_MS) {
+    lost('nothing was heard of the console or its database');
+    disconnect();
+    connect(); // a connection that broke without a sign never says anything again
+  }
   if (lostSince !== null) return; // durations do not count while the page is not live
   for (const one of $$('time[data-since]')) {
     const text = lasting(Math.max(0, Math.round((Date.now() - Date.parse(one.dataset.since)) / 1000)));

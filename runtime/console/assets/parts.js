@@ -11,13 +11,16 @@ const isHeld = (node) => {
 let isForced = false; // after an action of the reader
 const isTypedIn = (node) =>
   node.nodeType === 1 && node.contains(document.activeElement) && document.activeElement.matches('input, textarea');
-const keyOf = (node) => (node.nodeType === 1 ? (node.dataset.key ?? node.dataset.part ?? (node.id || null)) : null);
+/** What an element is: what was opened or typed in one action never becomes another one's. */
+const keyOf = (node) => (node.nodeType === 1 ? (node.dataset.key ?? node.dataset.action ?? node.dataset.part ?? (node.id || null)) : null);
+/** An action that is gone stays while the reader is in it: the ledger says why it is refused. */
+const isUsed = (node) => isTypedIn(node) || (node.nodeType === 1 && node.matches('.act') && node.contains(document.activeElement));
 
 /** Updates of nodes that are held (null: the node is gone), applied when the node is released. */
 const behind = new Map();
 
 function put(node, next) {
-  if (next === null ? isTypedIn(node) : isHeld(node)) {
+  if (next === null ? isUsed(node) : isHeld(node)) {
     behind.set(node, next);
     return;
   }

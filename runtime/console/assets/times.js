@@ -32,3 +32,5 @@ function say(within) {
 say(document);
 // However new times get into the page, they are converted before it is drawn.
 new MutationObserver(() => say(document)).observe(document.body, { childList: true, subtree: true, characterData: true });
+// Today is over at midnight, also on a page where nothing changes.
+setInterval(() => say(document), 60_000);

@@ -39,20 +39,26 @@ export const fleet: Page = {
   },
 };
 
-type Asked = { days: (typeof spans)[number]; by: (typeof keys)[number]; from: string; step: 'hour' | 'day'; at: readonly string[] };
+type Chosen = { days: (typeof spans)[number]; by: (typeof keys)[number] };
+type Asked = Chosen & { today: string; from: string; step: 'hour' | 'day'; at: readonly string[] };
 
-/** What the address requests: the period, as the instants of its steps, and the grouping. */
-function askedOf({ query }: View): Asked {
-  const days = spans.find((one) => String(one) === query.get('days')) ?? 14;
-  const by = keys.find((one) => one === query.get('by')) ?? 'model';
+const chosenOf = ({ query }: View): Chosen => ({
+  days: spans.find((one) => String(one) === query.get('days')) ?? 14,
+  by: keys.find((one) => one === query.get('by')) ?? 'model',
+});
+
+/** What the address requests: the period by the database's clock, as the instants of its steps, and the grouping. */
+async function askedOf(view: View): Promise<Asked> {
+  const { days, by } = chosenOf(view);
+  const now = await view.db.journal.now();
+  const lastOf = (size: number): number => Math.floor(now / size) * size;
   const [size, steps] = days === 1 ? [HOUR, 24] : [DAY, days];
-  const last = Math.floor(Date.now() / size) * size;
-  const at = Array.from({ length: steps }, (_, n) => new Date(last - (steps - 1 - n) * size).toISOString());
-  return { days, by, from: at[0] ?? '', step: days === 1 ? 'hour' : 'day', at };
+  const at = Array.from({ length: steps }, (_, n) => new Date(lastOf(size) - (steps - 1 - n) * size).toISOString());
+  return { days, by, today: new Date(lastOf(DAY)).toISOString(), from: at[0] ?? '', step: days === 1 ? 'hour' : 'day', at };
 }
 
 function choices(view: View): Html {
-  const { days, by } = askedOf(view);
+  const { days, by } = chosenOf(view);
   const chip = (label: string, change: Record<string, string>, isChosen: boolean): Html =>
     html`<a class="chip" href="${inProject(`/fleet?${new URLSearchParams({ days: String(days), by, ...change }).toString()}`, view.project)}"${isChosen ? html` aria-current="true"` : ''}>${label}</a>`;
   return html`<nav class="chips" aria-label="Time and key">${spans.map((one) => chip(one === 1 ? '1 day' : `${one} days`, { days: String(one) }, one === days))}${keys.map((one) => chip(`by ${one}`, { by: one }, one === by))}</nav>`;
@@ -64,14 +70,13 @@ const seconds = (value: number | null): string =>
   value === null ? '–' : value < 0.1 ? `${Math.round(value * 1000)} ms` : value < 90 ? `${value.toFixed(1)} s` : lasting(value);
 /** Money, if there are prices; else tokens. */
 const spentOf = (one: Totals): string => (one.cost === null ? `${k(input(one) + one.output_tokens)} tokens` : money(one.cost));
-const today = (): string => new Date(Math.floor(Date.now() / DAY) * DAY).toISOString();
 
 async function figures(view: View): Promise<Html> {
-  const { from } = askedOf(view);
+  const { from, today } = await askedOf(view);
   const { db, project } = view;
   const [[all], [now], [period], failed, gauges] = await Promise.all([
     db.workTotals({ by: 'total', project }),
-    db.workTotals({ by: 'total', from: today(), project }),
+    db.workTotals({ by: 'total', from: today, project }),
     db.workTotals({ by: 'total', from, project }),
     db.workTotals({ by: 'failure', from, project }),
     db.workGauges(),
@@ -114,7 +119,7 @@ const labelOf = (at: string, step: 'hour' | 'day'): string =>
 const instantOf = (at: string | null): number => Date.parse(at ?? '');
 
 async function spend(view: View): Promise<Html> {
-  const { by, from, step, at, days } = askedOf(view);
+  const { by, from, step, at, days } = await askedOf(view);
   const all = await view.db.workTotals({ by, from, step, project: view.project });
   const isPriced = all.some((one) => (one.cost ?? 0) > 0);
   const worth = (one: Totals): number => (isPriced ? (one.cost ?? 0) : input(one) + one.output_tokens);
@@ -143,7 +148,7 @@ async function spend(view: View): Promise<Html> {
 }
 
 async function latency(view: View): Promise<Html> {
-  const { from, step, at } = askedOf(view);
+  const { from, step, at } = await askedOf(view);
   const all = await view.db.workTotals({ by: 'total', from, step, project: view.project });
   const title = 'A model call takes';
   const columns = at.map((instant) => {
@@ -172,7 +177,7 @@ async function latency(view: View): Promise<Html> {
 const headings: Record<Asked['by'], string> = { faculty: 'Faculties', model: 'Models', project: 'Projects' };
 
 async function sums(view: View): Promise<Html> {
-  const { by, from, days } = askedOf(view);
+  const { by, from, days } = await askedOf(view);
   const all = (await view.db.workTotals({ by, from, project: view.project })).filter(
     (one) => one.requests + one.failed_requests + one.items > 0,
   );
@@ -190,7 +195,7 @@ async function sums(view: View): Promise<Html> {
 }
 
 async function tools(view: View): Promise<Html> {
-  const { from } = askedOf(view);
+  const { from } = await askedOf(view);
   const all = (await view.db.workTotals({ by: 'tool', from, project: view.project })).toSorted((a, b) => b.call_seconds - a.call_seconds);
   if (all.length === 0) return panel('Tools', null, empty('No tool calls in this period.'));
   const row = (one: Totals): Html =>
@@ -203,7 +208,7 @@ async function tools(view: View): Promise<Html> {
 }
 
 async function failures(view: View): Promise<Html> {
-  const { from } = askedOf(view);
+  const { from } = await askedOf(view);
   const [failed, ended] = await Promise.all([
     view.db.workTotals({ by: 'failure', from, project: view.project }),
     view.db.workTotals({ by: 'state', from, project: view.project }),

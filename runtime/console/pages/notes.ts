@@ -112,7 +112,7 @@ ${one.is_deleted || view.formToken === null ? '' : html`<div class="actions"><a 
 
 /** A version is pinned, not the note: a newer version has to be pinned again. */
 const pinning = (view: View, one: WholeNote, isBehind: boolean): Html =>
-  html`${one.pinned_at === null || isBehind ? form(view, `/note/${one.file_id}/pin`, html`<button class="btn" title="Included in the first message to every agent of its project">Pin${isBehind ? ` version ${one.version}` : ''}</button>`) : ''}${one.pinned_at === null ? '' : form(view, `/note/${one.file_id}/unpin`, html`<button class="btn">Unpin</button>`)}`;
+  html`${one.pinned_at === null || isBehind ? form(view, `/note/${one.file_id}/pin`, html`<input type="hidden" name="version" value="${one.version}"><button class="btn" title="Included in the first message to every agent of its project">Pin${isBehind ? ` version ${one.version}` : ''}</button>`) : ''}${one.pinned_at === null ? '' : form(view, `/note/${one.file_id}/unpin`, html`<button class="btn">Unpin</button>`)}`;
 
 const erasing = (view: View, one: WholeNote): Html =>
   html`<details class="act" data-action="erase"${view.refused?.action === `/note/${one.file_id}/erase` ? html` open` : ''}><summary class="btn danger">Erase…</summary>${form(view, `/note/${one.file_id}/erase`, html`<p class="says">Permanently erases the text of all versions and deletes the note. Its path, and who wrote it when, are kept.</p><label class="row small"><input type="checkbox" name="keep" value="newest"> keep what it says now, and erase earlier versions only</label><div class="row wrap"><input class="field grow" name="reason" required aria-label="Reason" placeholder="Reason, kept on record"><button class="btn danger">Erase it</button></div>`)}</details>`;

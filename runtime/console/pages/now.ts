@@ -56,9 +56,9 @@ async function figures({ db, project }: View): Promise<Html> {
   return html`<p class="meta"><span><b>${num(all.model)}</b> model calls under way</span><span><b>${num(all.waits)}</b> wait</span></p>`;
 }
 
-/** Today's usage and the total, by UTC days, as everywhere where days are summed. */
+/** Today's usage and the total, by UTC days of the database's clock, as everywhere where days are summed. */
 export async function usedOf({ db, project }: Pick<View, 'db' | 'project'>): Promise<{ tokens: number; cost: number }[]> {
-  const day = new Date().toISOString().slice(0, 10);
+  const day = new Date(await db.journal.now()).toISOString().slice(0, 10);
   const [[today], [all]] = await Promise.all([
     db.workTotals({ by: 'total', from: `${day}T00:00:00Z`, project }),
     db.workTotals({ by: 'total', project }),

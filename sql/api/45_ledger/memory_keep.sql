@@ -74,7 +74,7 @@ begin
 end
 $$;
 
-comment on function _memory_is(memory_files, integer) is 'Refuses to replace another version than the newest. Raises WL002, WL008.';
+comment on function _memory_is(memory_files, integer) is 'Refuses to replace or pin another version than the newest. Raises WL002, WL008.';
 
 create or replace function memory_rollback(
     p_path text,
@@ -126,7 +126,7 @@ $$;
 comment on function memory_rollback(text, integer, text, integer, text) is
   'Restores the text of an earlier version of a note, even a deleted one, and returns its new version: select memory_rollback(''/memories/style.md'', 3, ''github.com/acme/shop''). p_version: see v_memory_versions. p_project: any of its names; null: the notes of work without a project. p_replaces: the note''s current version, as it was read; if that has changed since, the call is refused. p_why: the reason, kept in the note''s history. Nothing is lost: the text it replaces is also kept as a version. Raises WL001, WL002, WL008, WL009.';
 
-create or replace function memory_pin(p_path text, p_is_pinned boolean default true, p_project text default null)
+create or replace function memory_pin(p_path text, p_is_pinned boolean default true, p_project text default null, p_version integer default null)
   returns boolean
   language plpgsql
   volatile
@@ -144,6 +144,7 @@ begin
     return false;
   end if;
   if coalesce(p_is_pinned, true) then
+    perform _memory_is(v_file, p_version) where p_version is not null;
     select _tokens(coalesce(sum(length(v.content) + length(f.path) + 8), 0)::bigint, 'claude') into v_tokens
       from memory_files f
       join memory_versions v on v.file_id = f.id and v.version = case when f.id = v_file.id then f.version else f.pinned_version end
@@ -163,8 +164,8 @@ begin
 end
 $$;
 
-comment on function memory_pin(text, boolean, text) is
-  'Pins a note, so that the first message of each agent and each session of its project includes it from now on; with p_is_pinned false, unpins it. select memory_pin(''/memories/style.md'', p_project => ''github.com/acme/shop''). Agents see the version that was pinned; later edits are not shown until the note is pinned again. All pinned notes together may use 500 tokens. Agents may edit a pinned note, but not delete or rename it. p_project: any of its names; null: the notes of work without a project. Returns whether anything changed. Raises WL001, WL002, WL009 (500 tokens).';
+comment on function memory_pin(text, boolean, text, integer) is
+  'Pins a note, so that the first message of each agent and each session of its project includes it from now on; with p_is_pinned false, unpins it. select memory_pin(''/memories/style.md'', p_project => ''github.com/acme/shop''). Agents see the version that was pinned; later edits are not shown until the note is pinned again. All pinned notes together may use 500 tokens. Agents may edit a pinned note, but not delete or rename it. p_project: any of its names; null: the notes of work without a project. p_version: the version to pin, as it was read; if there is a newer one by now, the call is refused. Null: the newest. Returns whether anything changed. Raises WL001, WL002, WL008, WL009 (500 tokens).';
 
 create or replace function _memory_pinned(p_project text)
   returns text

@@ -39,7 +39,7 @@ as $$
     ('gen_ai.execute_tool.duration', 'histogram', 's', '{gen_ai.operation.name,gen_ai.tool.name,gen_ai.tool.type,error.type,faculty,faculty_project}', 'Time of each tool call, without waits'),
     ('work.queue.due', 'gauge', '{item}', '{faculty,project}', 'Work items that could be worked on now and wait for a worker or a slot; faculty none: no faculty accepts them'),
     ('work.queue.oldest_age', 'gauge', 's', '{faculty,project}', 'How long the oldest of them has been due'),
-    ('work.slots.taken', 'gauge', '{slot}', '{faculty,faculty_project}', 'Running items of a faculty; if it has max_concurrent, its slots that are taken'),
+    ('work.slots.taken', 'gauge', '{slot}', '{faculty,faculty_project}', 'Slots of a faculty that has max_concurrent, which are taken'),
     ('work.slots.free', 'gauge', '{slot}', '{faculty,faculty_project}', 'Free slots of a faculty that has max_concurrent'),
     ('work.workers.alive', 'gauge', '{worker}', '{}', 'Workers heard from within a minute'),
     ('work.workers.free', 'gauge', '{item}', '{}', 'How many more items these workers can take'),

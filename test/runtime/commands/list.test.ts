@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 
 import { expect, test } from 'vitest';
 
+import { widthOf } from '../../../runtime/commands/cells.ts';
 import { table } from '../../../runtime/commands/list.ts';
 import type { ListedItem } from '../../../runtime/ledger/overview.ts';
 
@@ -29,4 +30,12 @@ test.for([
   expect(lines[1]?.split(' ')[0]).toBe(shown);
   expect(lines.every((line) => line.length <= width)).toBe(true);
   expect(lines[1]?.endsWith(item.description)).toBe(isWhole);
+});
+
+test.for([60, 80, 140])('with %d columns characters of two cells fit as well, and none is cut in two', (width) => {
+  const wide = ['漢字仮名交じり文'.repeat(30), `x${'👍'.repeat(100)}`].map((description) => ({ ...item, description, faculty: '技術者' }));
+  for (const line of table(wide, width).map((text) => stripVTControlCharacters(text))) {
+    expect(widthOf(line)).toBeLessThanOrEqual(width);
+    expect(line.isWellFormed()).toBe(true);
+  }
 });

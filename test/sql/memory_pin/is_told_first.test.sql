@@ -1,6 +1,6 @@
 -- What people pin stands in the first message of each agent and session of the project, within 500 tokens, and stays where it is.
 begin;
-select plan(24);
+select plan(27);
 
 select agent('{"tools": ["look"]}');
 select memory_write('/memories/style.md', E'Tabs, no blanks.\n', 'shop'), memory_write('/memories/other.md', 'Not pinned', 'shop');
@@ -25,7 +25,9 @@ select throws_ok($$ select memory_pin('/memories/none.md', p_project => 'shop') 
 select take((work_submit('analyze', 'Fix', p_project => 'shop')).id), drive();
 select unalike(told(4), '%Also:%', 'what was written since is not what people pinned');
 select is((select pinned_version from v_memory_files where path = '/memories/style.md'), 1, 'that is a version');
-select is(memory_pin('/memories/style.md', p_project => 'shop'), true, 'it is pinned again');
+select throws_ok($$ select memory_pin('/memories/style.md', p_project => 'shop', p_version => 1) $$, 'WL008', null, 'a version that was read is not pinned once there is a newer one');
+select throws_ok($$ select memory_pin('/memories/style.md', p_project => 'shop', p_version => 3) $$, 'WL002', null, 'nor one that is not there');
+select is(memory_pin('/memories/style.md', p_project => 'shop', p_version => 2), true, 'it is pinned again');
 select take((work_submit('analyze', 'Fix', p_project => 'shop')).id), drive();
 select alike(told(5), E'%Also:\nTabs, no blanks.%', 'as it is now');
 select memory_write('/memories/style.md', repeat('word ', 1000), 'shop', 2);
@@ -37,6 +39,7 @@ select cmp_ok(_tokens(length(_memory_pinned('mill'))::bigint, 'claude'), '<=', 5
 select is(memory_pin('/memories/style.md', false, 'shop'), true, 'it is unpinned');
 select is(memory_pin('/memories/style.md', false, 'shop'), false, 'once');
 select is((select count(*) from v_memory_files where pinned_at is not null and project = 'shop'), 0::bigint, 'by whoever looks');
+select is(memory_pin('/memories/style.md', false, 'shop', 1), false, 'of unpinning a version says nothing');
 
 select * from finish();
 rollback;
