@@ -5305,7 +5305,7 @@ create function _slot_wanted(p_item work_items) returns text
 create function _slots_used(p_faculty faculties) returns integer
   sql stable; -- body fe2d7719, comment f9f9cb69
 create function _source_label(p_faculty text, p_work_type text) returns text
-  plpgsql immutable parallel safe; -- body 6e562ba8, comment c216f8c7
+  plpgsql immutable parallel safe; -- body b6ea19af, comment c216f8c7
 create function _spaced(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 4ceaad08
 create function _span(p_kind text, p_span_id text, p_parent_span_id text, p_started_at timestamp with time zone, p_ended_at timestamp with time zone, p_is_error boolean, p_attributes jsonb, p_events jsonb DEFAULT NULL::jsonb, p_links jsonb DEFAULT NULL::jsonb) returns trace_span

@@ -191,7 +191,8 @@ create or replace function _source_label(p_faculty text, p_work_type text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  return concat_ws('/', _faculty_label(p_faculty), case p_work_type when 'journal' then 'session' else _one_line(p_work_type, 60) end);
+  -- What is read of a session while it runs has the faculty of imported runs, which no model works under.
+  return case p_work_type when 'journal' then 'session' else concat_ws('/', _faculty_label(p_faculty), _one_line(p_work_type, 60)) end;
 end
 $$;
 

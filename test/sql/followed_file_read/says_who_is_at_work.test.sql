@@ -1,6 +1,6 @@
 -- A followed session is a journal session: active while its program writes, paused when it rests, crashed where it went away in a call.
 begin;
-select plan(14);
+select plan(15);
 
 create function pg_temp.run(p_open boolean, p_live boolean) returns uuid language sql as $$
   select (session_import(json_build_object(
@@ -15,6 +15,7 @@ create function pg_temp.says() returns text language sql as $$ select _journal_s
 select results_eq($$ select work_type, description, params ->> 'conversationId', project from work_items $$, $$ values ('journal', 'Mend it', 's', 'shop') $$, 'it is a journal session');
 select is(pg_temp.says(), 'active', 'its program is at work');
 select is((journal_session_open('s')).id, (select id from known), 'hooks find it');
+select alike(awareness_here((journal_session_open('t', 'Mend the till', '/shop', 'shop')).id, '/shop'), '%- [session] Mend it (active)%', 'others hear of a session');
 
 select followed_file_read(repeat('0a', 32), '1', id, 1800) from known;
 select results_eq($$ select file_key, state from followed_files_list() $$, $$ values (repeat('0a', 32), '1') $$, 'what was read is known');
