@@ -18,6 +18,8 @@ const back = {
   _focus_close: '_calls_stop _child_ended',
   // Whether a wait is over is seen under the item's lock, and that is the claim's.
   _claim: '_waits_settle',
+  // A session that edits is at work, whatever was thought of it; its claim would hold nobody else.
+  claim_check: 'journal_session_status',
   // The sweep asks the same of what it finds.
   _has_come: '_claim_held_by',
   // What is said of a wait for a claim says for whose, as the wait itself finds it.

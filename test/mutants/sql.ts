@@ -6831,8 +6831,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a session is called a journal',
     file: 'sql/api/45_ledger/awareness_entries.sql',
-    from: "case p_work_type when 'journal' then 'session' else _one_line(p_work_type, 60) end",
-    to: '_one_line(p_work_type, 60)',
+    from: "case p_work_type when 'journal' then 'session' else concat_ws('/', _faculty_label(p_faculty), _one_line(p_work_type, 60)) end",
+    to: "concat_ws('/', _faculty_label(p_faculty), _one_line(p_work_type, 60))",
     test: 'test/sql/awareness_here/names_sessions_and_what_they_changed.test.sql',
   },
   {

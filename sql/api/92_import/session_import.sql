@@ -66,8 +66,7 @@ begin
     perform _raise_invalid('a recorded run needs format, sessionId and exchanges');
   end if;
   v_label := concat_ws(':', v_run.format, v_run."sessionId");
-  v_at := coalesce(
-    _recorded_time(v_run.exchanges #>> '{0,at}'),
+  v_at := coalesce(_recorded_time(v_run.exchanges #>> '{0,at}'),
     (select min(_recorded_time(e ->> 'at')) from json_array_elements(v_run.exchanges) e));
   v_of := _import_transcript(v_run.transcript);
   perform _transcript_refuse(t.project_key, t.session_id) from _transcripts_gone(v_run.format, v_run."sessionId", v_run."parentSessionId") t;
@@ -81,13 +80,13 @@ begin
   perform _import_check(v_of, v_item.id), _refuse_erased(v_item.id);
   -- Nor may a subagent be put below another role's session.
   perform _import_check(v_of, w.id) from work_items w where w.external_id = 'import:' || v_run.format || ':' || v_run."parentSessionId";
-  perform _import_session(v_run.format, v_run."sessionId", v_run."parentSessionId", case when not v_item.params ? 'isUnnamed' then v_item.description end, v_at);
+  perform _import_session(v_run.format, v_run."sessionId", v_run."parentSessionId",
+    case when not v_item.params ? 'isUnnamed' then v_item.description end, v_at);
   perform _import_spawned(v_label, concat_ws(':', v_run.format, v_run."parentSessionId"), v_run."spawnedBy");
   v_focus := _import_focus(v_item.id, v_label, v_at);
   select t.* into v_head from sessions s join turns t on t.id = s.head_turn_id where s.label = v_label;
   perform _import_check(v_of, v_head.work_item_id) where v_head.work_item_id <> v_item.id;
   select * into v_end from _import_exchanges(v_run, v_focus, v_head, v_at);
-
   perform _import_records(v_label, v_run.raw);
   if (v_end.parent).id is not null
     and (v_end.turns_added > 0 or v_head.id is null or (v_focus.iteration = 0 and (v_end.parent).depth > v_head.depth)) then
