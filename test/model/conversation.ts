@@ -470,7 +470,7 @@ export class Play implements Stage {
   async #budget(item: Item, resource: 'tokens' | 'calls', room: number): Promise<void> {
     const [spent] = await this.ledger.rows<{ spent: string }>(
       `select coalesce((select b.spent from ledger.budgets b where (b.work_item_id, b.resource) = (i.id, i.resource)),
-                       ledger._budget_used(i.id, i.resource)) as spent
+                       (select u.spent from ledger._budget_used(i.id, i.resource, '{}') u)) as spent
          from (values ($1::uuid, $2::text)) i(id, resource)`,
       item.id,
       resource,
