@@ -73,6 +73,7 @@ const narrow: readonly Costly[] = [
       'plv8/**',
       'sql/**',
       'test/console/**',
+      'test/faults/proxy.ts',
     ],
   },
   {

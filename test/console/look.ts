@@ -68,7 +68,13 @@ export async function look(options: { unchecked?: string } = {}): Promise<Lookin
         .waitFor()
         .catch(async (cause: unknown) => {
           const says = await page.evaluate<string>(`document.querySelector('#connection').outerHTML`);
-          throw new Error(`${path} is not live: ${says}; without an answer: ${[...unanswered].join(', ')}`, { cause });
+          const answers = await Promise.all(
+            [...unanswered].map(async (url) => {
+              const to = await fetch(url, { signal: AbortSignal.timeout(10_000) }).then(({ status }) => status, String);
+              return `${url} (asked from here: ${to})`;
+            }),
+          );
+          throw new Error(`${path} is not live: ${says}; without an answer: ${answers.join(', ')}`, { cause });
         });
     },
     stateOf: async (id) => (await crew.db.workItem(id))?.state,

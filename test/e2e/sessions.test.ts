@@ -103,7 +103,7 @@ test('the command line shows times in the zone of whoever reads, and the console
   await client.query(`select from ledger.person_add('Ann')`);
   const env = { ...process.env, DATABASE_URL: database.url, WORK_LEDGER_SCHEMA: 'ledger', TZ: 'Asia/Kolkata' };
   const says = async (...args: string[]): Promise<string> => (await cliOrFail(args, { env })).stdout;
-  expect(await says('logs', id)).toBe('02:00:05  note: Said\n');
+  expect(await says('logs', id)).toBe('2026-11-23\n02:00:05  note: Said\n');
   expect(await says('show', id)).toMatch(/^ {2}created {4}2026-11-23 02:00:05\+05:30$/m);
   expect(await says('memory', 'list', '--project', 'shop')).toMatch(/ 2026-11-23 02:00 {2}\/memories\/a\.md/);
   expect(await says('person', 'list')).toMatch(/^Ann {2}since 2026-11-23$/m);
