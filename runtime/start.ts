@@ -21,6 +21,11 @@ if (hook) {
   process.stderr.write('', () => process.stdout.write('', () => process.exit(code))); // oxlint-disable-line unicorn/no-process-exit
 } else {
   // Workers and servers, which run on, return memory while they wait.
-  setTimeout(() => void import('./commandLine/trimMemory.ts').then(({ trimMemory }) => trimMemory()), 10_000).unref();
+  setTimeout(() => {
+    import('./commandLine/trimMemory.ts').then(
+      ({ trimMemory }) => trimMemory(),
+      () => {}, // the package was replaced meanwhile
+    );
+  }, 10_000).unref();
   await (await import('./main.ts')).main(process.argv.slice(2));
 }

@@ -19,6 +19,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await go('/');
     await page.locator('li.work.is-failed a', { hasText: 'The test "retries are spread" fails' }).click(); // 1
     await page.locator('.talk').waitFor();
+    await page.locator('#connection .good').waitFor(); // keys act from then on
     await page.keyboard.press('e'); // 2: to the error
     expect(await focused()).toMatch(/^request\//);
     await page
