@@ -45,9 +45,7 @@ export class LazyLedger {
     this.#users++;
   }
 
-  /**
-   * Closes the ledger with its last user, unless it was given open; it is opened again if used again.
-   */
+  /** Closes the ledger with its last user, unless it was given open; it is opened again if used again. */
   async close(): Promise<void> {
     if (this.#users > 0) this.#users--;
     if (this.#users > 0 || this.#address.ledger) return;

@@ -8,13 +8,9 @@ import { pino } from 'pino';
 import type { Logger } from 'pino';
 
 import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
-import { hasDockerSocket, openDocker } from '../../sandbox/docker.ts';
 import { ServedDirectories } from '../../sandbox/servedDirectories.ts';
 import { hostName, webFetchHeaders } from '../config.ts';
 import { failpoints } from '../failpoint.ts';
-import { openContainers } from '../focus/containers.ts';
-import type { Containers } from '../focus/containers.ts';
-import { executeCode } from '../focus/runCode.ts';
 import { StatedInputs } from '../focus/statedInputs.ts';
 import { Watchers } from '../focus/watchers.ts';
 import { shownUrl } from '../ledger/address.ts';
@@ -47,6 +43,7 @@ import { startRunner } from './runner.ts';
 import type { Runner } from './runner.ts';
 import { startSweeper } from './sweeper.ts';
 import { tendRunner } from './tendRunner.ts';
+import { workerDocker } from './docker.ts';
 import { warmConnections } from './warmConnections.ts';
 import { startTranscripts } from './transcripts.ts';
 import { workspaceRoots } from '../workspaceRoots.ts';
@@ -148,11 +145,12 @@ export async function openWorker(options: WorkerOptions, signal?: AbortSignal): 
     await closePools();
     throw error;
   });
+  const docker = workerDocker(options.docker as Docker | null | undefined, { db, ledger: ledgerId, directories, log });
   const close = async (): Promise<void> => {
     stopping.abort();
     await Promise.race([warming, sleep(2000, undefined, { ref: false })]); // metrics cover only the time before the oldest open transaction
     await traces?.stop();
-    await containers?.close();
+    await docker.containers()?.close();
     await counting?.stop();
     await health?.close();
     await closePools();
@@ -163,10 +161,9 @@ export async function openWorker(options: WorkerOptions, signal?: AbortSignal): 
   const counted = options.http ? new Counted() : null;
   const counting = await startMetrics(url, schema, log, undefined, counted);
   const modelFor = options.facultyModels === false ? () => options.model : facultyModels(options.model);
-  let containers: Containers | null = null;
   const runtime = {
     db,
-    containers: () => containers,
+    containers: () => docker.containers(),
     directories,
     watchers,
     inputs: new StatedInputs(),
@@ -178,13 +175,6 @@ export async function openWorker(options: WorkerOptions, signal?: AbortSignal): 
     ...(traces && { traces }),
     ...(options.onDelta && { onDelta: options.onDelta }),
     ...(headers && { webFetchHeaders: headers }),
-  };
-  const daemon = dockerDaemon(options.docker as Docker | null | undefined, log);
-  const offersCode = async (): Promise<boolean> => {
-    const docker = await daemon();
-    if (docker === undefined || docker === null) return docker === null;
-    containers ??= openContainers(docker, db, ledgerId, directories, log);
-    return offerCode(docker, containers, db);
   };
   const newRunner = (): Promise<Runner> =>
     startRunner({
@@ -212,7 +202,7 @@ export async function openWorker(options: WorkerOptions, signal?: AbortSignal): 
     await patiently(() => registerTools(options.tools, db));
     const isStopping = (): boolean => stopping.signal.aborted;
     if (options.http) health = await startHealth(options.http, { url, schema, log, counted, isStopping });
-    isCodeOffered = await patiently(offersCode);
+    isCodeOffered = await patiently(() => docker.offersCode());
     runner = await patiently(newRunner);
   } catch (error) {
     await close();
@@ -221,7 +211,7 @@ export async function openWorker(options: WorkerOptions, signal?: AbortSignal): 
   if (!isCodeOffered)
     log.info('no Docker daemon answers: until one does, execute_code is not offered and there are no workspaces in containers');
 
-  const sweeper = await startSweeper({ db, log, leaseSeconds, offersCode: isCodeOffered ? null : offersCode });
+  const sweeper = await startSweeper({ db, log, leaseSeconds, offersCode: isCodeOffered ? null : () => docker.offersCode() });
   const retention = startRetention(db, log);
   const transcripts = startTranscripts(db, log);
   const tended = tendRunner(runner, newRunner, log, stopping.signal);
@@ -316,29 +306,4 @@ async function sayConnections(db: Db, needs: number, log: Logger): Promise<void>
     { needs, left, most },
     `this worker opens at most ${needs} connections; the server has ${left} of ${most} left${left + here < needs ? ': it will wait for others to leave. Lower --concurrency or raise max_connections' : ''}`,
   );
-}
-
-/** The daemon; undefined: there is none now; null: this worker uses none. dockerode, which takes 12 MB, is loaded when there is one. */
-function dockerDaemon(given: Docker | null | undefined, log: Logger): () => Promise<Docker | null | undefined> {
-  let opened = given === undefined ? undefined : Promise.resolve(given);
-  return async () => {
-    if (opened === undefined && !hasDockerSocket()) return undefined;
-    return (opened ??= openDocker().catch((error: unknown) => {
-      log.info(`execute_code is not offered, and there are no workspaces in containers: ${messageOf(error)}`);
-      return null;
-    }));
-  };
-}
-
-/** Offers execute_code if the Docker daemon answers. False: it does not answer at the moment. */
-async function offerCode(docker: Docker, containers: Containers, db: Db): Promise<boolean> {
-  const isThere = await docker.ping().then(
-    () => true,
-    () => false,
-  );
-  if (isThere) {
-    await containers.identify().catch(() => {}); // repeated when a workspace is wanted, which reports the error
-    await db.abilityRegister(executeCode);
-  }
-  return isThere;
 }

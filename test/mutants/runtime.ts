@@ -1998,7 +1998,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'a worker without a Docker daemon loads dockerode',
-    file: 'runtime/worker/worker.ts',
+    file: 'runtime/worker/docker.ts',
     from: 'opened === undefined && !hasDockerSocket()',
     to: 'opened === undefined && false',
     test: 'test/runtime/commands/loads.test.ts',
@@ -2007,7 +2007,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a worker that began without a Docker daemon never looks again',
     file: 'runtime/worker/worker.ts',
-    from: 'offersCode: isCodeOffered ? null : offersCode }',
+    from: 'offersCode: isCodeOffered ? null : () => docker.offersCode() }',
     to: 'offersCode: null }',
     test: 'test/runtime/commands/loads.test.ts',
     title: 'a worker loads dockerode when',
