@@ -3602,8 +3602,8 @@ create function _artifact_store(p_work_item_id uuid, p_content text, p_media_typ
   plpgsql volatile; -- body de345c13, comment 18546972
 create function _artifacts_collect(p_hashes text[]) returns bigint
   plpgsql volatile; -- body f6affdd0, comment 8a37daa8
-create function _artifacts_unuse(p_work_item_id uuid, p_limit bigint) returns bigint
-  plpgsql volatile; -- body 6ad7e775, comment 3d561d71
+create function _artifacts_unuse(p_item_ids uuid[], p_limit bigint) returns TABLE(work_item_id uuid, row_count bigint)
+  plpgsql volatile; -- body 3bd82879, comment 06a05432
 create function _as_given(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 697a220c
 create function _asked(p_turn turns) returns SETOF model_calls
@@ -4067,27 +4067,27 @@ create function _entry_problems(p_work_item_id uuid) returns TABLE(place text, p
 create function _entry_with_plan(p_entry_type text, p_content text, p_items jsonb, p_done integer[], p_doing integer) returns text
   plpgsql immutable; -- body d29bb804, comment a01916a6
 create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
-  sql immutable parallel safe; -- body 37d6d99b, comment a33fa238
+  sql immutable parallel safe; -- body 04d4b195, comment a27794a5
 create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text) returns text
-  sql immutable; -- body 78ea3730, comment eb64d90a
+  sql immutable; -- body dbb6ae3c, comment eb64d90a
 create function _erase_begin(p_ids uuid[], p_keep text, p_reason text) returns void
   plpgsql volatile; -- body 1e7371b0, comment e80209a7
 create function _erase_check(p_left uuid[], p_forks uuid[]) returns void
   plpgsql immutable; -- body 0faab180, comment 7971a634
 create function _erase_count(p_item_ids uuid[], p_keep text) returns TABLE(relation text, row_count bigint, bytes bigint)
-  plpgsql volatile; -- body a7eb2fb2, comment d534cd84
+  plpgsql volatile; -- body a9d5fb7f, comment d534cd84
 create function _erase_end(p_work_item_id uuid, p_row_count bigint) returns void
   sql volatile; -- body d9ddd1c8, comment e57278fe
 create function _erase_forks(p_ids uuid[]) returns uuid[]
   sql stable; -- body 1108f803, comment 002a1edd
 create function _erase_lock(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
   plpgsql volatile; -- body 10bc801f, comment 1bb73e22
-create function _erase_rows(p_work_item_id uuid, p_keep text, p_limit bigint DEFAULT NULL::bigint) returns bigint
-  plpgsql volatile; -- body 879cfda9, comment a89fb238
+create function _erase_rows(p_item_ids uuid[], p_keep text, p_limit bigint DEFAULT NULL::bigint) returns TABLE(work_item_id uuid, row_count bigint)
+  plpgsql volatile; -- body 2e08264c, comment f221e336
 create function _erase_tree(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
   plpgsql volatile; -- body e7bcd377, comment 91417b8e
 create function _erasure_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
-  plpgsql stable; -- body b11e6312, comment 6f04ad6d
+  plpgsql stable; -- body 11bcbe86, comment 6f04ad6d
 create function _evidence(p_work_item_id uuid, p_named text, OUT tool_call_id uuid, OUT artifact_hash text) returns record
   sql stable; -- body e9289f29, comment 9dbe771f
 create function _evidence_check(p_work_item_id uuid, p_evidence jsonb) returns void
@@ -5127,7 +5127,7 @@ create function _results_settle(p_item work_items, p_results json) returns void
 create function _resumed_from(p_work_item_id uuid) returns work_items
   sql stable; -- body 8812c3d7, comment 73b279d5
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
-  plpgsql volatile; -- body 717879d3, comment da3577de
+  plpgsql volatile; -- body c6caf082, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
   sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body 076abe3c, comment 5bc31aae
 create function _retention_faculty(p_faculty text) returns text
@@ -6015,9 +6015,9 @@ create function work_complete(p_work_item_id uuid, p_summary text, p_evidence js
 create function work_continue(p_work_item_id uuid, p_content text, p_idempotency_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 4e148dfb, comment 9da5aad5
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
-  plpgsql volatile; -- body 6e346c49, comment 8b928246
+  plpgsql volatile; -- body b631422d, comment 8b928246
 create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)
-  plpgsql stable set TimeZone=UTC set bytea_output=hex set extra_float_digits=1; -- body 2093a7e8, comment a370c5dd
+  plpgsql stable set TimeZone=UTC set bytea_output=hex set extra_float_digits=1; -- body 48633c1d, comment a370c5dd
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items

@@ -87,6 +87,8 @@ drop index inbox_messages;
 create index inbox_messages on inbox (work_item_id, created_at) where kind <> 'child_result';
 create index inbox_told on inbox (source_work_item_id, work_item_id, created_at) where kind = 'agent_message';
 drop function if exists _quotes(uuid[]);
+drop function if exists _erase_rows(uuid, text, bigint);
+drop function if exists _artifacts_unuse(uuid, bigint);
 drop function if exists _awareness(uuid, jsonb, uuid);
 drop function if exists ledger_search(text, text, integer, uuid, text[], text, timestamptz);
 

@@ -109,6 +109,7 @@ const scenes: [what: string, ...statements: string[]][] = [
     'select from work_cancel(item())',
     `select from daily_budget_set('calls', null, p_faculty => 'worker')`,
   ],
+  ['an erasure', `select from work_erase(item(), p_is_dry_run => true)`, `select from work_erase(item())`],
   ['what is added up', `select later('5 minutes')`, 'select from work_hours_sum()'],
   [
     'a recorded run',

@@ -175,8 +175,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'what a subagent was told stays when its session is erased',
     file: 'sql/api/80_erasure/erasable.sql',
-    from: 'where f.work_item_id = $1 and s.is_subagent',
-    to: 'where f.work_item_id = $1 and not s.is_subagent',
+    from: 'where f.work_item_id = item.id and s.is_subagent',
+    to: 'where f.work_item_id = item.id and not s.is_subagent',
     test: 'test/sql/work_erase/takes_what_a_subagent_was_told.test.sql',
   },
   {
@@ -5005,7 +5005,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a row without words has no hash once its salt is gone',
     file: 'sql/api/80_erasure/erasable.sql',
-    from: "then 't.erased_hash is null' end",
+    from: "then 't.erased_hash is null and item.salt is not null' end",
     to: "then 'false' end",
     test: 'test/sql/work_erase/keeps_hashes_comparable.test.sql',
   },
@@ -6967,8 +6967,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'what a session asked to hear of stays when it is erased',
     file: 'sql/api/80_erasure/erasable.sql',
-    from: ` where f.work_item_id = $1 union all select $1)$q$`,
-    to: ` where f.work_item_id = $1)$q$`,
+    from: ` where f.work_item_id = item.id union all select item.id)$q$`,
+    to: ` where f.work_item_id = item.id)$q$`,
     test: 'test/sql/journal_session_news/tells_each_thing_once.test.sql',
   },
   {
@@ -7125,6 +7125,28 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     from: 'extract(epoch from max(k.created_at))::text',
     to: 'max(k.created_at)::text',
     test: 'test/sql/notify_me/tells_once_or_always.test.sql',
+  },
+  {
+    name: 'a session is in no export while other work goes on in it',
+    file: 'sql/api/80_erasure/work_export.sql',
+    from: "using v_ids, 'all'",
+    to: "using v_ids, 'nothing'",
+    test: 'test/sql/work_export/gives_all_that_erasing_takes.test.sql',
+  },
+  {
+    name: 'the words of one item are hashed with the salt of another',
+    file: 'sql/api/80_erasure/erasable.sql',
+    from: 'with ordinality as i(id, n) order by i.n)',
+    to: 'with ordinality as i(id, n) order by i.n desc)',
+    test: 'test/sql/work_erase/keeps_hashes_comparable.test.sql',
+  },
+  {
+    name: 'erasing an item reads the cuts of all others',
+    file: 'sql/api/80_erasure/erasable.sql',
+    from: "('elisions', 15, f.condition",
+    to: "('elisions', 15, 'work_item_id = item.id'",
+    test: 'test/long/iterationCost.test.ts',
+    title: 'no statement of an iteration reads a table from end to end',
   },
   {
     name: 'a row is exported as the session writes times',

@@ -47,8 +47,12 @@ begin
   end if;
   insert into erasing values (pg_current_xact_id());
   perform _erase_begin(v_ids, 'nothing', p_reason);
-  foreach v_id in array v_ids loop
-    v_count := _erase_rows(v_id, 'nothing');
+  for v_id, v_count in
+    select i.id, coalesce(sum(r.row_count), 0)
+      from unnest(v_ids) as i(id)
+      left join _erase_rows(v_ids, 'nothing') r on r.work_item_id = i.id
+     group by i.id
+  loop
     perform _erase_end(v_id, v_count), _quotes_erase(v_id);
   end loop;
   delete from erasing where xid = pg_current_xact_id();

@@ -23,19 +23,19 @@ begin
     union all
     select x.n, x.relation, x.of_item
       from (values
-        (101, 'erasures', 'work_item_id = $1'), (102, 'budgets', 'work_item_id = $1'), (103, 'work_usage', 'work_item_id = $1'),
-        (104, 'session_history', 'session_label in (select f.session_label from foci f where f.work_item_id = $1)'),
-        (105, 'model_calls', 'turn_id in (select x.id from turns x where x.work_item_id = $1)'),
-        (106, 'awareness_digests', 'turn_id in (select x.id from turns x where x.work_item_id = $1)'),
-        (107, 'turn_sizes', 'turn_id in (select x.id from turns x where x.work_item_id = $1)'),
-        (108, 'artifacts', 'content_hash in (select u.content_hash from artifact_uses u where u.work_item_id = $1)')) as x(n, relation, of_item)
+        (101, 'erasures', 'work_item_id = item.id'), (102, 'budgets', 'work_item_id = item.id'), (103, 'work_usage', 'work_item_id = item.id'),
+        (104, 'session_history', 'session_label in (select f.session_label from foci f where f.work_item_id = item.id)'),
+        (105, 'model_calls', 'turn_id in (select x.id from turns x where x.work_item_id = item.id)'),
+        (106, 'awareness_digests', 'turn_id in (select x.id from turns x where x.work_item_id = item.id)'),
+        (107, 'turn_sizes', 'turn_id in (select x.id from turns x where x.work_item_id = item.id)'),
+        (108, 'artifacts', 'content_hash in (select u.content_hash from artifact_uses u where u.work_item_id = item.id)')) as x(n, relation, of_item)
     order by 1
   loop
     -- Partial responses are in an unlogged table, which a standby does not have.
     continue when v_e.relation = 'turn_streams' and pg_is_in_recovery();
     -- Dynamic: see _erase_count().
-    return query execute format('select %L::text, to_jsonb(t) from unnest($3) as i(id), lateral (select * from %I t where %s) t',
-      v_e.relation, v_e.relation, replace(v_e.of_item, '$1', 'i.id')) using null::uuid, 'nothing', v_ids;
+    return query execute format('select %L::text, to_jsonb(t) from unnest($1) as item(id), lateral (select * from %I t where %s) t',
+      v_e.relation, v_e.relation, v_e.of_item) using v_ids, 'all';
   end loop;
 end
 $$;

@@ -182,7 +182,7 @@ declare
 begin
   perform from fences where work_item_id = p_work_item_id for no key update;
   loop
-    v_rows := _erase_rows(p_work_item_id, v_keep, v_step);
+    v_rows := (select coalesce(sum(r.row_count), 0) from _erase_rows(array[p_work_item_id], v_keep, v_step) r);
     v_count := v_count + v_rows;
     if v_rows < v_step then
       perform _erase_end(p_work_item_id, v_count), _quotes_erase(p_work_item_id);

@@ -1,6 +1,6 @@
 -- An export holds every row that erasing takes or leaves as a tombstone, of the item and of everything below it.
 begin;
-select plan(5);
+select plan(7);
 
 select agent('{"tools": ["look"], "max_result_chars": 2000}');
 select submit('Task');
@@ -26,6 +26,13 @@ set local timezone = 'Asia/Tokyo';
 set local bytea_output = escape;
 set local extra_float_digits = -15;
 select is(pg_temp.exported(), (select exported from here), 'every session exports the same');
+
+-- Erasing leaves a session in which other work goes on; an export of either has it.
+select set_config('test.first', item()::text, true);
+select take(work_continue(item(), 'Go on'));
+select play('[[["look"]]]');
+select is_empty($$ select from work_erase(current_setting('test.first')::uuid, p_is_dry_run => true) where name = 'sessions' $$, 'its session goes on');
+select is((select count(*) from work_export(current_setting('test.first')::uuid) where relation = 'sessions'), 1::bigint, 'and is in the export');
 
 select * from finish();
 rollback;
