@@ -3547,7 +3547,7 @@ create function _ability_ledger_search(p_input jsonb) returns text
 create function _ability_memory(p_input jsonb) returns text
   sql volatile; -- body 41499f61, comment 7cc0f734
 create function _ability_notify_me(p_input jsonb) returns text
-  plpgsql volatile; -- body ff015b2d, comment 3a027005
+  plpgsql volatile; -- body 68fc96d5, comment 3a027005
 create function _ability_path(p_schemas name[]) returns name[]
   sql stable; -- body dfc4702e, comment f4a6a88e
 create function _ability_recall_block(p_input jsonb) returns text
@@ -4101,7 +4101,7 @@ create function _exchange_blocks(p_turn_id uuid, p_work_item_id uuid, p_block in
 create function _exchange_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a416ac7b, comment 3fe9bbd6
 create function _execute_span(p_item work_items, p_focus foci, p_with_content boolean) returns trace_span
-  plpgsql stable; -- body c835d03b, comment 1136fb45
+  plpgsql stable; -- body 6e0348d2, comment 1136fb45
 create function _execute_span_id(p_work_item_id uuid, p_attempt integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d8256285
 create function _exit_code(p_said text) returns text
@@ -5125,7 +5125,7 @@ create function _results_chars(p_turn_id uuid) returns integer
 create function _results_settle(p_item work_items, p_results json) returns void
   plpgsql volatile; -- body 6ee06ec4, comment 494400a2
 create function _resumed_from(p_work_item_id uuid) returns work_items
-  sql stable; -- body 8812c3d7, comment 73b279d5
+  sql stable; -- body 41041188, comment 73b279d5
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body c6caf082, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
@@ -5743,7 +5743,7 @@ create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::js
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
   plpgsql volatile; -- body bc0ecddd, comment 21d8dc4c
 create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid, p_project text DEFAULT NULL::text) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
-  plpgsql stable; -- body 3022d407, comment 848902f0
+  plpgsql stable; -- body 52fdf921, comment 848902f0
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
   plpgsql stable; -- body 6580af49, comment ffd2d6bb
 create function daily_budget_set(p_resource text, p_amount numeric, p_project text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text) returns daily_budgets

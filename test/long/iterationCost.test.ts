@@ -109,6 +109,14 @@ const scenes: [what: string, ...statements: string[]][] = [
     'select from work_cancel(item())',
     `select from daily_budget_set('calls', null, p_faculty => 'worker')`,
   ],
+  ['looks at what it did', 'select from work_trace(item())', `select from cost_by('total', item())`],
+  [
+    'a session that goes on with it',
+    `select take(journal_resume(item(), 'again'))`,
+    'select from export_for_resumption(item())',
+    `select ability_invoke('notify_me', jsonb_build_object('work_item_id', params ->> 'resumedFrom'), id) from work_items where id = item()`,
+    `select take((params ->> 'resumedFrom')::uuid) from work_items where id = item()`,
+  ],
   ['an erasure', `select from work_erase(item(), p_is_dry_run => true)`, `select from work_erase(item())`],
   ['what is added up', `select later('5 minutes')`, 'select from work_hours_sum()'],
   [

@@ -1258,8 +1258,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a session that goes on from erased work says what that was',
     file: 'sql/api/90_journal/session_begin.sql',
-    from: "w.params ->> 'resumedFrom' and o.erased_at is null",
-    to: "w.params ->> 'resumedFrom'",
+    from: 'o.id = f.id and o.erased_at is null',
+    to: 'o.id = f.id',
     test: 'test/sql/journal_session_begin/offers_the_packet_of_the_last_session.test.sql',
   },
   {
@@ -7139,6 +7139,14 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     from: 'with ordinality as i(id, n) order by i.n)',
     to: 'with ordinality as i(id, n) order by i.n desc)',
     test: 'test/sql/work_erase/keeps_hashes_comparable.test.sql',
+  },
+  {
+    name: 'the cost of an item is looked for in all turns',
+    file: 'sql/api/95_views/cost.sql',
+    from: 't.work_item_id = any (v_ids)',
+    to: 't.work_item_id in (select unnest(v_ids))',
+    test: 'test/long/iterationCost.test.ts',
+    title: 'no statement of an iteration reads a table from end to end',
   },
   {
     name: 'erasing an item reads the cuts of all others',

@@ -114,7 +114,10 @@ create or replace function _resumed_from(p_work_item_id uuid)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select o from work_items w join work_items o on o.id::text = w.params ->> 'resumedFrom' and o.erased_at is null
+  select o
+    from work_items w
+    cross join lateral (select case when _is_uuid(w.params ->> 'resumedFrom') then (w.params ->> 'resumedFrom')::uuid end) f(id)
+    join work_items o on o.id = f.id and o.erased_at is null
    where w.id = p_work_item_id and w.work_type = 'journal';
 $$;
 

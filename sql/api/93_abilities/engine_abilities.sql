@@ -141,7 +141,7 @@ begin
     perform _raise_invalid('always must be true or false');
   end if;
   v_row := notify_me(_ability_work_item(), replace(v_of[1], 'work_item_id', 'end'), p_input ->> v_of[1], (p_input ->> 'always')::boolean);
-  if v_row.kind = 'end' and exists (select from work_items where id::text = v_row.target and resolved_at is not null) then
+  if exists (select from work_items where id = case when v_row.kind = 'end' then v_row.target::uuid end and resolved_at is not null) then
     delete from subscriptions where id = v_row.id;
     return concat_ws(' ', 'It has already ended.', _child_words(_work_states_of(array[v_row.target::uuid], false)::text));
   end if;

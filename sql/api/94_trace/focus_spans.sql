@@ -112,7 +112,8 @@ begin
     jsonb_build_object(
       'gen_ai.operation.name', 'invoke_agent',
       'gen_ai.agent.name', p_focus.faculty,
-      'gen_ai.provider.name', (select coalesce(t.provider, 'anthropic') from turns t where t.focus_id = p_focus.id order by t.id desc limit 1),
+      'gen_ai.provider.name', (
+        select coalesce(t.provider, 'anthropic') from turns t where t.work_item_id = p_item.id and t.focus_id = p_focus.id order by t.id desc limit 1),
       'work.outcome', p_focus.outcome,
       'work.parent_item.id', p_item.parent_id,
       'error.type', case when v_is_failed then p_focus.outcome end,

@@ -27,6 +27,7 @@ create or replace function _traced_items(p_work_item_id uuid)
   returns setof uuid
   language sql
   stable
+  rows 10
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with recursive traced(id) as (

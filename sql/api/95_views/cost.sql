@@ -117,6 +117,9 @@ create or replace function cost_by(p_by text, p_work_item_id uuid default null, 
 as $$
 declare
   v_names text[] := _project_and_none(p_project);
+  -- The items that are asked for, and the child that each belongs to: as lists, since by a query the view finds turns in no index.
+  v_ids uuid[];
+  v_children uuid[];
 begin
   if p_by is null or p_by <> all (array['total', 'item', 'child', 'tree', 'project', 'faculty', 'model', 'day', 'cache']) then
     perform _raise_invalid(format('cost cannot be shown by %s', coalesce(p_by, 'null')),
@@ -126,13 +129,14 @@ begin
   elsif p_work_item_id is not null and not exists (select from work_items where id = p_work_item_id) then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
-  return query
-    with recursive below as (
-      select w.id, null::uuid as child_id from work_items w where w.id in (select _chain_of(p_work_item_id))
+  select array_agg(b.id), array_agg(b.child_id) into v_ids, v_children
+    from _chain_of(p_work_item_id) c
+    cross join lateral (
+      select c, null::uuid
       union all
-      select w.id, coalesce(b.child_id, w.id) from below b join work_items w on w.parent_id = b.id
-    ),
-    request as (
+      select i, w.id from work_items w cross join lateral _items_below(w.id) i where w.parent_id = c) b(id, child_id);
+  return query
+    with request as (
       select case p_by
                when 'total' then ''
                when 'item' then t.work_item_id::text
@@ -145,8 +149,8 @@ begin
                else coalesce(t.cache, 'unknown')
              end as key, t.*
         from v_cost_turns t
-        left join below b on b.id = t.work_item_id
-       where (p_work_item_id is null or t.work_item_id in (select id from below))
+        left join unnest(v_ids, v_children) as b(id, child_id) on b.id = t.work_item_id
+       where (p_work_item_id is null or t.work_item_id = any (v_ids))
          and (p_project is null or t.stored_project = any (v_names))
     )
     select case when p_by = 'faculty' and count(*) over (partition by split_part(r.key, '@', 1)) = 1 then split_part(r.key, '@', 1) else r.key end,
