@@ -2886,6 +2886,22 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'is found next to others',
   },
   {
+    name: 'nobody hears of metrics that a collector refuses',
+    file: 'runtime/telemetry/otlpMetrics.ts',
+    from: '  tellFailures(exporter, log);',
+    to: '',
+    test: 'test/long/collectors.test.ts',
+    title: 'a collector that refuses metrics',
+  },
+  {
+    name: 'a worker is ready where it may not write',
+    file: 'runtime/telemetry/health.ts',
+    from: 'writes && !(await db.takesWrites())',
+    to: 'false',
+    test: 'test/runtime/telemetry/exposition.test.ts',
+    title: 'it lives without a database',
+  },
+  {
     name: 'graphile-worker knows no address of several servers',
     file: 'runtime/worker/runner.ts',
     from: '    Client: PinnedClient,',
