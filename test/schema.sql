@@ -5153,7 +5153,7 @@ create function _roles_apply() returns void
 create function _roles_apply_queue(p_role name) returns void
   plpgsql volatile; -- body fd4f30d7, comment ee3ebe15
 create function _roles_complete() returns void
-  plpgsql volatile; -- body 9c2eab28, comment 79e2b94b
+  plpgsql volatile; -- body 427ec927, comment 79e2b94b
 create function _roles_definer(p_is_definer boolean) returns void
   plpgsql volatile; -- body 90236325, comment bf340fb1
 create function _roles_make(p_prefix text) returns void

@@ -67,7 +67,7 @@ export function isEmbeddedUrl(url: string, dataDir: string = defaultDataDir()): 
   const directory = searchParams.get('host') ?? decodeURIComponent(hostname);
   return (
     pathname === '/work_ledger' &&
-    ['', '5432'].includes(searchParams.get('port') ?? port) &&
+    ['', String(PORT)].includes(searchParams.get('port') ?? port) &&
     directory.startsWith('/') &&
     resolve(directory) === socketDirOf(dataDir)
   );
@@ -124,7 +124,9 @@ async function serverUser(): Promise<Owner> {
 }
 
 /** A percent-encoded directory as the host is the only form that pg, slonik, graphile-worker and psql all understand. */
-const urlAt = (socketDir: string, database: string): string => `postgresql://postgres@${encodeURIComponent(socketDir)}/${database}`;
+/** Of its socket. Server and clients would otherwise take that in PGPORT. */
+const PORT = 5432;
+const urlAt = (socketDir: string, database: string): string => `postgresql://postgres@${encodeURIComponent(socketDir)}:${PORT}/${database}`;
 const urlOf =
   ({ socketDir }: Layout) =>
   (database: string): string =>
@@ -281,6 +283,7 @@ function settings(layout: Layout, isDurable: boolean): string {
   return [
     `# Written by Work Ledger ${version()} at each start.`,
     `listen_addresses = ''`,
+    `port = ${PORT}`,
     `unix_socket_directories = ${quoted(`"${layout.socketDir.replaceAll('"', '""')}"`)}`,
     'unix_socket_permissions = 0700',
     `extension_control_path = ${quoted(`${layout.extensionDir}:$system`)}`,
@@ -304,7 +307,7 @@ async function start(layout: Layout, bin: string): Promise<void> {
 
 /** In a container whose first process does not reap children, a killed server stays as a zombie, which PostgreSQL mistakes for alive. */
 async function forgetDeadServer(layout: Layout): Promise<void> {
-  for (const file of [join(layout.cluster, 'postmaster.pid'), join(layout.socketDir, '.s.PGSQL.5432.lock')]) {
+  for (const file of [join(layout.cluster, 'postmaster.pid'), join(layout.socketDir, `.s.PGSQL.${PORT}.lock`)]) {
     const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
     const status = pid ? await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '') : '';
     if (/^\d+ \(.*\) [ZX] /.test(status)) await rm(file, { force: true });

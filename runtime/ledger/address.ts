@@ -50,8 +50,7 @@ export type Wanted = (typeof wishes)[number];
  * wish.
  */
 export function serversOf(address: string): { servers: { name: string; address: string }[]; wanted: Wanted } | null {
-  const [, head = '', authority = '', tail = ''] = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)([^]*)$/.exec(address) ?? [];
-  const given = new Map([...tail.matchAll(parameter)].map(([, , key = '', value = '']) => [decoded(key), decoded(value)]));
+  const { head, authority, tail, given } = partsOf(address) ?? { head: '', authority: '', tail: '', given: new Map<string, string>() };
   const wanted = given.get('target_session_attrs');
   if (wanted !== undefined && !isWish(wanted)) throw new Error(`target_session_attrs of an address is one of ${wishes.join(', ')}`);
   const hosts = (given.get('host') ?? authority).split(',');
@@ -65,6 +64,23 @@ export function serversOf(address: string): { servers: { name: string; address: 
     return { name: port === '' ? host : `${host}:${port}`, address: `${head}${authority}${rest}${rest.includes('?') ? '&' : '?'}${at}` };
   });
   return { servers, wanted: wanted ?? 'any' };
+}
+
+/** The host and the parameters of an address, and the address without some of them. Without a host: what PGHOST or pg's default says. */
+export function parametersOf(address: string, keys: readonly string[]): { given: ReadonlyMap<string, string>; host: string; rest: string } {
+  const parts = partsOf(address);
+  if (parts === null) return { given: new Map(), host: '/', rest: address }; // pg's other forms name a socket
+  const { head, authority, tail, given } = parts;
+  const isNamed = keys.some((key) => given.has(key));
+  return { given, host: given.get('host') ?? decoded(authority), rest: isNamed ? `${head}${authority}${without(tail, keys)}` : address };
+}
+
+/** `tail`: from the database's name on. Null: it is no URL of a server. */
+function partsOf(address: string): { head: string; authority: string; tail: string; given: Map<string, string> } | null {
+  const [all, head = '', authority = '', tail = ''] = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)([^]*)$/.exec(address) ?? [];
+  if (all === undefined) return null;
+  const given = new Map([...tail.matchAll(parameter)].map(([, , key = '', value = '']) => [decoded(key), decoded(value)]));
+  return { head, authority, tail, given };
 }
 
 const isWish = (text: string): text is Wanted => (wishes as readonly string[]).includes(text);

@@ -22,6 +22,14 @@ export class NoConnection extends Error {
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '');
 
+/** OpenSSL's words for a certificate that nobody known here vouches for. */
+const unknownAuthority = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
 /** If a name has several addresses, the driver throws a list of errors without a message of its own. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '')
@@ -35,6 +43,9 @@ function reasonOf(error: unknown): string {
   if (code === 'ERR_INVALID_URL') return 'it is not an address of the form postgresql://user@host:5432/database';
   if (/client password must be/.test(error.message))
     return 'it asks for a password, and none is given (in the address, PGPASSWORD or ~/.pgpass)';
+  if (error.message.endsWith(', no encryption')) return `${error.message} (if it wants TLS, add sslmode=require to the address)`;
+  if (error.message === 'The server does not support SSL connections') return 'it has no TLS, which sslmode (or PGSSLMODE) asks for';
+  if (unknownAuthority.has(code)) return `${error.message} (sslrootcert names the file with the certificate of its authority)`;
   return error.message || code;
 }
 

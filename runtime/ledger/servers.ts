@@ -11,6 +11,7 @@ import pg from 'pg';
 import { serversOf } from './address.ts';
 import type { Wanted } from './address.ts';
 import { messageOf, sqlState } from './errors.ts';
+import { tlsOf } from './tls.ts';
 
 /** How long a server may take to say what it is. */
 const ANSWER_MS = 3000;
@@ -142,7 +143,7 @@ function serversAt(address: string): Servers | null {
 /** Connects to a server and asks what it is. */
 async function ask(address: string): Promise<Server> {
   const client = new pg.Client({
-    connectionString: address,
+    ...tlsOf(address),
     connectionTimeoutMillis: ANSWER_MS,
     query_timeout: ANSWER_MS,
     application_name: 'work-ledger looking',
@@ -177,7 +178,8 @@ export class Client extends pg.Client {
 
   constructor(config: pg.ClientConfig = {}) {
     const servers = config.connectionString === undefined ? null : serversAt(config.connectionString);
-    super(servers ? { ...config, connectionString: servers.any } : config);
+    const address = servers?.any ?? config.connectionString;
+    super(address === undefined ? config : { ...config, ...tlsOf(address) });
     this.#servers = servers;
   }
 
@@ -199,8 +201,10 @@ export class Client extends pg.Client {
       connection: { stream: { destroy(): void } };
     };
     const { host, port } = server;
-    Object.assign(own, { host, port });
+    const { ssl } = tlsOf(server.address); // another one may be reached by a socket
+    Object.assign(own, { host, port }, ssl !== undefined && { ssl });
     Object.assign(own.connectionParameters, { host, port });
+    Object.assign(own.connection, ssl !== undefined && { ssl });
     await super.connect();
     this.once(
       'end',

@@ -60,6 +60,10 @@ export const upkeep = ({ call, values, one, run, once, named, schema }: Calls) =
   /** Whether the ledger serves programs of this version. */
   serves: () => call('work_ledger_serves', [programVersion], z.boolean()),
 
+  /** Whether this connection may write: it may not on a standby, nor where the server or the database is set to read only. */
+  takesWrites: async () =>
+    (await one(() => sql.type(z.object({ is: z.boolean() }))`select current_setting('transaction_read_only') = 'off' as is`)).is,
+
   /** Never repeated: a sweep does what was missed. */
   workerStop: (workerId: string) => once.call('worker_stop', [workerId], z.unknown()),
 

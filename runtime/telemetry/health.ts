@@ -12,7 +12,9 @@ import { instance } from './instance.ts';
 const PATIENCE_MS = 3000;
 
 type Options = {
-  db: Pick<Db, 'serves' | 'metrics' | 'workGauges'>;
+  db: Pick<Db, 'serves' | 'takesWrites' | 'metrics' | 'workGauges'>;
+  /** Whether it is ready only where it may write, as a worker has to. */
+  writes?: boolean;
   isStopping?: () => boolean;
   /** Given in a process that counts. */
   counted?: Counted | null;
@@ -23,9 +25,10 @@ export type Health = {
   answer(path: string): Promise<Response> | null;
 };
 
-export function healthOf({ db, isStopping = () => false, counted = null }: Options): Health {
+export function healthOf({ db, writes = false, isStopping = () => false, counted = null }: Options): Health {
   const ready = async (): Promise<Response> => {
     if (isStopping()) return text(503, 'it is stopping\n');
+    if (writes && !(await db.takesWrites())) return text(503, 'the database takes no writes\n');
     return (await db.serves()) ? text(200, 'ready\n') : text(503, 'the ledger was upgraded and does not serve this version\n');
   };
   const metrics = async (): Promise<Response> => {

@@ -32,7 +32,7 @@ export async function startHealth(
 ): Promise<HealthServer> {
   const db = await openChecked(url, schema, { maximumPoolSize: 1, patienceMs: 0 });
   try {
-    const server = await serveHealth(healthOf({ db, ...about }), at);
+    const server = await serveHealth(healthOf({ db, writes: true, ...about }), at);
     log.info({ address: server.address }, 'answers /metrics, /healthz and /readyz');
     return { ...server, close: () => server.close().then(() => db.close()) };
   } catch (error) {

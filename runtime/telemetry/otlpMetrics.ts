@@ -1,6 +1,7 @@
 // The OpenTelemetry metrics SDK and its OTLP exporter: optional packages, loaded only if OTEL_* says that metrics are to be exported.
 
 import { metrics } from '@opentelemetry/api';
+import type { PushMetricExporter } from '@opentelemetry/sdk-metrics';
 import type { Logger } from 'pino';
 
 import { instance } from './instance.ts';
@@ -16,12 +17,14 @@ export async function startOtlpMetrics(log: Logger): Promise<{ shutdown(): Promi
   if (sdk === null) return null;
   warnOfProtocol(log);
   const interval = Number(env['OTEL_METRIC_EXPORT_INTERVAL'] ?? 60_000);
+  // its address and headers come from OTEL_*
+  const exporter = exporterName === 'console' ? new sdk.ConsoleMetricExporter() : new sdk.OTLPMetricExporter();
+  tellFailures(exporter, log);
   const provider = new sdk.MeterProvider({
     resource: sdk.resourceFromAttributes(instance()).merge(sdk.detectResources({ detectors: [sdk.envDetector] })),
     readers: [
       new sdk.PeriodicExportingMetricReader({
-        // its address and headers come from OTEL_*
-        exporter: exporterName === 'console' ? new sdk.ConsoleMetricExporter() : new sdk.OTLPMetricExporter(),
+        exporter,
         ...(interval > 0 && { exportIntervalMillis: interval, exportTimeoutMillis: Math.min(interval, 30_000) }),
       }),
     ],
@@ -33,6 +36,19 @@ export async function startOtlpMetrics(log: Logger): Promise<{ shutdown(): Promi
       await provider.shutdown();
     },
   };
+}
+
+/** The SDK tells nobody that metrics did not arrive: logs it, once until they do again. */
+function tellFailures(exporter: PushMetricExporter, log: Logger): void {
+  const send = exporter.export.bind(exporter);
+  let hasFailed = false;
+  exporter.export = (batch, done) =>
+    send(batch, (result) => {
+      const code: number = result.code;
+      if (code !== 0 && !hasFailed) log.warn({ err: result.error }, 'metrics were not exported; what they count comes with the next ones');
+      hasFailed = code !== 0;
+      done(result);
+    });
 }
 
 /** Without the packages a worker still works, and logs what is missing. */

@@ -38,6 +38,13 @@ const valueOf = async (url: string, series: string): Promise<number> =>
       .at(-1),
   );
 
+/** For connections from now on; those that there are end. */
+async function setReadOnly(what: string): Promise<void> {
+  const name = new URL(database.url).pathname.slice(1);
+  await database.query(`begin read write; alter database ${name} ${what}; commit`);
+  await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and pid <> pg_backend_pid()`);
+}
+
 test('a worker says what is done as it is done, and that it stops', async () => {
   const model = await startScriptedModel(scriptOf([{ content: [{ type: 'text', text: 'Done.' }] }]));
   const worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, args: ['--http', '0'] });
@@ -52,6 +59,11 @@ test('a worker says what is done as it is done, and that it stops', async () => 
     // What happens is counted every ten seconds.
     await until(async () => (await (await fetch(`${address}/metrics`)).text()).includes('gen_ai_client_operation_duration_seconds_count{'));
     expect(await (await fetch(`${address}/metrics`)).text()).not.toContain('test-key');
+    await setReadOnly('set default_transaction_read_only = on');
+    await until(async () => (await (await fetch(`${address}/readyz`)).text()) === 'the database takes no writes\n');
+    expect(await status(`${address}/metrics`)).toBe(200);
+    await setReadOnly('reset default_transaction_read_only');
+    await until(async () => (await status(`${address}/readyz`)) === 200);
   } finally {
     await worker.end('SIGTERM');
     await model.close();

@@ -104,6 +104,19 @@ test('a collector that is not there delays no work; that it is missing is said o
   expect(running.log().split('spans were not exported')).toHaveLength(2);
 });
 
+test('a collector that refuses metrics is told of once, until it takes them again', async () => {
+  receiver.mode = 'refuse';
+  const env = { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${receiver.url}/v1/metrics`, OTEL_METRIC_EXPORT_INTERVAL: '200' };
+  const running = await start(env);
+  const told = (): number => running.log().split('metrics were not exported').length - 1;
+  await until(() => receiver.count > 3);
+  expect(told()).toBe(1);
+  receiver.mode = 'accept';
+  await until(() => receiver.series.size > 0);
+  receiver.mode = 'refuse';
+  await until(() => told() === 2);
+});
+
 test('an export that waits in the database delays no work', async () => {
   const session = await Session.open(database.url);
   try {

@@ -258,7 +258,7 @@ test('an ordinary user has it too', async () => {
   expect(stdout.trim()).toBe('true true');
 });
 
-/** A command of a person whose embedded server is in `dataDir`. */
+/** A command of a person whose embedded server is in `dataDir`, in a shell that is set up for another server. */
 const cli = (databaseUrl: string | null, ...args: string[]): Promise<Ended> =>
   typed(args, {
     cwd: dataDir,
@@ -267,6 +267,8 @@ const cli = (databaseUrl: string | null, ...args: string[]): Promise<Ended> =>
       HOME: dataDir,
       WORK_LEDGER_DATA_DIR: dataDir,
       ANTHROPIC_API_KEY: 'k',
+      PGPORT: '6432',
+      PGSSLMODE: 'require',
       ...(databaseUrl !== null && { DATABASE_URL: databaseUrl }),
     },
   });
@@ -275,6 +277,7 @@ test('the address that up printed starts it again, like none; down says what it 
   const first = await cli(null, 'up');
   expect(first, first.stderr).toMatchObject({ code: 0 });
   const address = first.stdout.trim();
+  expect(await ask(address, 'select 1')).toBe(1);
   expect(await cli(address, 'down')).toEqual({ code: 0, stdout: `stopped the embedded database (${dataDir})\n`, stderr: '' });
   expect(await cli(address, 'up')).toMatchObject({ code: 0, stdout: `${address}\n` });
   expect(await cli('postgresql://app:secret@db.example/shop', 'down')).toEqual({

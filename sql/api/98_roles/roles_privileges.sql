@@ -56,7 +56,7 @@ exception when insufficient_privilege then
   if exists (select from ledger_roles r where _role(r.kind) is null) then
     raise exception using
       errcode = 'insufficient_privilege',
-      message = format('roles of this ledger are not on this server (a role that may create roles makes them with work_roles_create()): %s',
+      message = format('roles of this ledger are not on this server (work_roles_create() makes them, as a role that may; work_roles_drop() does without): %s',
                        (select string_agg(r.role, ', ' order by r.role) from ledger_roles r where _role(r.kind) is null));
   end if;
   raise notice 'this ledger lacks roles that this version has: until they are created, no user''s SQL function runs as a tool'

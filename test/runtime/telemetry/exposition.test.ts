@@ -81,8 +81,9 @@ test('an address is PORT, ADDRESS:PORT or [ADDRESS]:PORT', () => {
     expect(() => listeningAt(wrong), wrong).toThrow('is not [ADDRESS:]PORT');
 });
 
-const db = (serves: () => Promise<boolean>) => ({
+const db = (serves: () => Promise<boolean>, isWritable = true) => ({
   serves,
+  takesWrites: async () => isWritable,
   metrics: async () => [waits],
   workGauges: async () => [{ metric: waits.name, labels: {}, value: 1 }],
 });
@@ -97,6 +98,9 @@ test('it lives without a database, and is ready only with one that serves it, an
   expect(await status(healthOf({ db: db(async () => false) }), '/readyz')).toBe(503);
   expect(await status(healthOf({ db: db(async () => true) }), '/readyz')).toBe(200);
   expect(await status(healthOf({ db: db(async () => true), isStopping: () => true }), '/readyz')).toBe(503);
+  const readOnly = db(async () => true, false);
+  expect(await status(healthOf({ db: readOnly }), '/readyz')).toBe(200);
+  expect(await status(healthOf({ db: readOnly, writes: true }), '/readyz')).toBe(503);
   expect(healthOf({ db: db(async () => true) }).answer('/other')).toBeNull();
 });
 

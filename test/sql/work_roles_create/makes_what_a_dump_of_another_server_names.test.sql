@@ -21,7 +21,7 @@ $do$;
 grant select on ledger_roles to poor;
 set local role poor;
 select throws_ok('select _roles_apply()', '42501',
-  'roles of this ledger are not on this server (a role that may create roles makes them with work_roles_create()): gone_admin, gone_agent, gone_approver, gone_client, gone_owner, gone_reader, gone_tools, gone_worker',
+  'roles of this ledger are not on this server (work_roles_create() makes them, as a role that may; work_roles_drop() does without): gone_admin, gone_agent, gone_approver, gone_client, gone_owner, gone_reader, gone_tools, gone_worker',
   'an installer that may make no roles is refused');
 rollback to before;
 
