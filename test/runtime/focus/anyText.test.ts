@@ -60,7 +60,7 @@ async function play(
 ): Promise<Played> {
   const { tools = [], code, hooks } = more;
   await db.abilityRegister({ ...executeCode });
-  for (const tool of tools) await db.abilityRegister({ ...tool, inputSchema: tool.inputSchema ?? z.toJSONSchema(tool.input) });
+  for (const tool of tools) await db.abilityRegister({ ...tool, inputSchema: tool.inputSchema ?? z.toJSONSchema(tool.input as z.ZodType) });
   const name = `faculty ${randomUUID()}`;
   await db.facultySave({
     name,
