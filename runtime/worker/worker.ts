@@ -115,7 +115,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
 /**
  * The same for commands, which report a UsageError to the person as such. `signal`: while it starts, it waits for the database no longer
- * than until then, and rejects.
+ * than until then, and rejects; with the signal's reason, if only the signal keeps it from starting.
  */
 export async function openWorker(options: WorkerOptions, signal?: AbortSignal): Promise<Worker> {
   checkAddress(options.url);
@@ -203,6 +203,7 @@ export async function openWorker(options: WorkerOptions, signal?: AbortSignal): 
     const isStopping = (): boolean => stopping.signal.aborted;
     if (options.http) health = await startHealth(options.http, { url, schema, log, counted, isStopping });
     isCodeOffered = await patiently(() => docker.offersCode());
+    starting.throwIfAborted(); // the runner begins with the first job at once
     runner = await patiently(newRunner);
   } catch (error) {
     await close();
