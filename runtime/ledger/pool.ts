@@ -4,7 +4,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { createPool, createTypeParserPreset, SchemaValidationError, sql } from 'slonik';
+import { createPool, createTypeParserPreset, SchemaValidationError, sql, UnexpectedStateError } from 'slonik';
 import type { DatabasePool, FragmentSqlToken, Interceptor, PrimitiveValueExpression, QuerySqlToken, ValueExpression } from 'slonik';
 import { z } from 'zod';
 
@@ -80,7 +80,7 @@ export async function openPool(
   const others = Array.from({ length: maximumPoolSize - 1 }, () => poolOf()); // each connects at first use
   const pools = await Promise.all([...others, poolOf(open)]); // the last is used first
   for (const pool of pools) pool.on('error', () => {}); // an idle connection died: the next call gets a new one
-  const inLine = lastUsedFirst(pools);
+  const { inLine, whenIdle } = lastUsedFirst(pools);
 
   const once: Run = async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) =>
     (await inLine((pool) => pool.any(made(query)))) as readonly z.output<Schema>[];
@@ -147,6 +147,7 @@ export async function openPool(
     callsAs: (person) => callsBy(asPerson(person)),
     warm,
     close: async () => {
+      await whenIdle();
       await Promise.all(pools.map((pool) => pool.end()));
       await open?.end(); // perhaps no call was made
     },
@@ -242,13 +243,26 @@ const int8AsNumber = { name: 'int8', parse: Number };
  * Gives each call the most recently used connection: there its functions are compiled and its statements planned, which takes a new
  * connection many times as long as running them. Other callers wait in order. Each slonik pool has a single connection, since a pool with
  * several hands out the one that was idle longest, so that successive calls go through all of them; and its queue forgets callers that wait
- * for a connection that cannot be opened.
+ * for a connection that cannot be opened. `whenIdle` accepts no more calls and resolves when those that run or wait have ended; if the
+ * server goes away meanwhile, those that wait are refused.
  */
-function lastUsedFirst<Pool>(pools: readonly Pool[]): <T>(use: (pool: Pool) => Promise<T>) => Promise<T> {
+function lastUsedFirst<Pool>(pools: readonly Pool[]): {
+  inLine: <T>(use: (pool: Pool) => Promise<T>) => Promise<T>;
+  whenIdle: () => Promise<void>;
+} {
   const idle = [...pools];
-  const waiting: ((pool: Pool) => void)[] = [];
-  return async (use) => {
-    const pool = idle.pop() ?? (await new Promise<Pool>((resolve) => waiting.push(resolve)));
+  const waiting: PromiseWithResolvers<Pool>[] = [];
+  const closed = Promise.withResolvers<void>();
+  let isClosing = false;
+  const refusal = (): Error => new UnexpectedStateError('Connection pool is closed.');
+  const inLine = async <T>(use: (pool: Pool) => Promise<T>): Promise<T> => {
+    if (isClosing) throw refusal();
+    let pool = idle.pop();
+    if (pool === undefined) {
+      const turn = Promise.withResolvers<Pool>();
+      waiting.push(turn);
+      pool = await turn.promise;
+    }
     let isLost = false;
     try {
       return await use(pool);
@@ -256,12 +270,20 @@ function lastUsedFirst<Pool>(pools: readonly Pool[]): <T>(use: (pool: Pool) => P
       isLost = isConnectionLost(error);
       throw error;
     } finally {
+      if (isClosing && isLost) for (const turn of waiting.splice(0)) turn.reject(refusal());
       const next = waiting.shift();
-      if (next) next(pool);
+      if (next) next.resolve(pool);
       else if (isLost) idle.unshift(pool); // those that are connected come before it
       else idle.push(pool);
+      if (isClosing && idle.length === pools.length) closed.resolve();
     }
   };
+  const whenIdle = (): Promise<void> => {
+    isClosing = true;
+    if (idle.length === pools.length) closed.resolve();
+    return closed.promise;
+  };
+  return { inLine, whenIdle };
 }
 
 /** The transaction was rolled back in favour of another; it changed nothing. */

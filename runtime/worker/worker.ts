@@ -23,6 +23,7 @@ import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf, UsageError } from '../ledger/errors.ts';
 import { hearing, listen } from '../ledger/listener.ts';
+import { lent } from '../ledger/opened.ts';
 import { whenReachable } from '../ledger/reachable.ts';
 import { facultyModels } from '../model/facultyModels.ts';
 import type { ModelClient } from '../model/message.ts';
@@ -89,7 +90,7 @@ export type WorkerOptions = {
 type DockerDaemon = { ping(): Promise<unknown>; getContainer(id: string): object; getVolume(name: string): object };
 
 export type Worker = {
-  /** A client with separate connections, which the program that started the worker may use for queries too. */
+  /** A client for the program's own calls, which shares the worker's connections. The worker closes it; its close() does nothing. */
   client: LedgerClient;
   /**
    * Resolves when the worker has stopped: with the reason if it stopped on its own, because the ledger was upgraded to a version that does
@@ -258,7 +259,7 @@ export async function openWorker(options: WorkerOptions, signal?: AbortSignal): 
   void refused.promise.then(leave);
 
   return {
-    client: clientOf(db, url),
+    client: clientOf(lent(db), url),
     ended: ended.promise,
     address: health?.address ?? null,
     stop: () => stop(null, options.graceSeconds ?? 5),
