@@ -1997,6 +1997,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a program that closes the client of its worker',
   },
   {
+    name: 'half a character is shown',
+    file: 'runtime/focus/watchers.ts',
+    from: ".replace(/[\\ud800-\\udbff]$/, '')",
+    to: '',
+    test: 'test/runtime/focus/watchers.test.ts',
+    title: 'of a character that arrives in halves',
+  },
+  {
     name: 'an address stays in the arguments',
     file: 'runtime/main.ts',
     from: 'process.title = [',
