@@ -38,6 +38,9 @@ export type Person = { token: string } | { name: string };
  */
 const PATIENCE_MS = 20_000;
 
+/** A closing pool waits this long for the next call to end; slonik then gives those that run as long again. */
+const HUNG_MS = 5000;
+
 /**
  * `holdsProcess` false: the process may end while the pool is open, but not in the middle of a call. `patienceMs`: how long a call is
  * repeated while the server is unreachable; default: 20,000. `open`: a connection made with configOfCalls(), which is used first and closed
@@ -244,7 +247,7 @@ const int8AsNumber = { name: 'int8', parse: Number };
  * connection many times as long as running them. Other callers wait in order. Each slonik pool has a single connection, since a pool with
  * several hands out the one that was idle longest, so that successive calls go through all of them; and its queue forgets callers that wait
  * for a connection that cannot be opened. `whenIdle` accepts no more calls and resolves when those that run or wait have ended; if the
- * server goes away meanwhile, those that wait are refused.
+ * server goes away meanwhile, or nothing ends for five seconds, those that wait are refused.
  */
 function lastUsedFirst<Pool>(pools: readonly Pool[]): {
   inLine: <T>(use: (pool: Pool) => Promise<T>) => Promise<T>;
@@ -252,11 +255,12 @@ function lastUsedFirst<Pool>(pools: readonly Pool[]): {
 } {
   const idle = [...pools];
   const waiting: PromiseWithResolvers<Pool>[] = [];
-  const closed = Promise.withResolvers<void>();
+  const allEnded = Promise.withResolvers<void>();
   let isClosing = false;
-  const refusal = (): Error => new UnexpectedStateError('Connection pool is closed.');
+  let ended = 0;
+  const refuseWaiting = (): void => waiting.splice(0).forEach((turn) => turn.reject(closed()));
   const inLine = async <T>(use: (pool: Pool) => Promise<T>): Promise<T> => {
-    if (isClosing) throw refusal();
+    if (isClosing) throw closed();
     let pool = idle.pop();
     if (pool === undefined) {
       const turn = Promise.withResolvers<Pool>();
@@ -270,21 +274,27 @@ function lastUsedFirst<Pool>(pools: readonly Pool[]): {
       isLost = isConnectionLost(error);
       throw error;
     } finally {
-      if (isClosing && isLost) for (const turn of waiting.splice(0)) turn.reject(refusal());
+      ended++;
+      if (isClosing && isLost) refuseWaiting();
       const next = waiting.shift();
       if (next) next.resolve(pool);
       else if (isLost) idle.unshift(pool); // those that are connected come before it
       else idle.push(pool);
-      if (isClosing && idle.length === pools.length) closed.resolve();
+      if (isClosing && idle.length === pools.length) allEnded.resolve();
     }
   };
-  const whenIdle = (): Promise<void> => {
+  const whenIdle = async (): Promise<void> => {
     isClosing = true;
-    if (idle.length === pools.length) closed.resolve();
-    return closed.promise;
+    for (let before = -1; idle.length < pools.length && ended !== before;) {
+      before = ended;
+      await Promise.race([allEnded.promise, sleep(HUNG_MS, undefined, { ref: false })]);
+    }
+    refuseWaiting();
   };
   return { inLine, whenIdle };
 }
+
+const closed = (): Error => new UnexpectedStateError('Connection pool is closed.');
 
 /** The transaction was rolled back in favour of another; it changed nothing. */
 function isRolledBack(error: unknown): boolean {

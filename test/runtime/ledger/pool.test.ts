@@ -79,6 +79,14 @@ test('a pool that loses its server while it closes refuses what waits, instead o
   expect(refused).toEqual(refused.map(() => expect.stringContaining('Connection pool is closed')));
 });
 
+test('a pool whose server does not answer closes all the same', async () => {
+  const opened = await openDb(database.url, 'ledger', { maximumPoolSize: 1 });
+  const sleeping = sql.type(z.object({}))`select from pg_sleep(900)`;
+  const settled = Promise.allSettled(Array.from({ length: 3 }, () => opened.ask(() => sleeping)));
+  await opened.close();
+  expect((await settled).slice(1)).toEqual(Array.from({ length: 2 }, () => expect.objectContaining({ status: 'rejected' })));
+});
+
 test('the connection that looked may be lost before anything is asked', async () => {
   const opened = await openDb(database.url, 'ledger', { maximumPoolSize: SIZE });
   try {
