@@ -87,8 +87,8 @@ function outcomeOf(returned: unknown): ToolOutcome {
 function isJson(value: unknown): boolean {
   try {
     return JSON.stringify(value) !== undefined;
-  } catch {
-    return false;
+  } catch (error) {
+    return error instanceof RangeError; // too deep: whoever stores it says so
   }
 }
 
