@@ -26,7 +26,7 @@ import { hooksByName, withHooks } from './tools/hook.ts';
 import type { Hook } from './tools/hook.ts';
 import type { Tool } from './tools/tool.ts';
 import { checkOptions, openWorker } from './worker/worker.ts';
-import type { WorkerOptions } from './worker/worker.ts';
+import type { Worker, WorkerOptions } from './worker/worker.ts';
 
 export type RunOptions = {
   /** The task; required unless `resume` or `continues` is given. With `continues`: the next message. */
@@ -168,6 +168,7 @@ async function begunAt(options: RunOptions, over: AbortController, at: { url: st
       ...(options.graceSeconds !== undefined && { graceSeconds: options.graceSeconds }),
     };
     checkOptions(worker); // before there is an item
+    signal?.throwIfAborted();
     const keeper = randomUUID();
     const item =
       continues !== undefined
@@ -271,7 +272,7 @@ export async function resumed(db: Db, workItemId: string, keeper: string, host: 
 
 /**
  * Works in this process on a kept item and the items delegated below it, and on nothing else, until `watch` ends; then releases the rest.
- * Throws if the worker stopped before that.
+ * If `signal` fires before the worker has begun, it releases the item at once. Throws if the worker stopped before that.
  */
 export async function driven<T>(
   db: Db,
@@ -281,7 +282,14 @@ export async function driven<T>(
   signal: AbortSignal | undefined,
   watch: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const worker = await openWorker({ ...options, treeId: await db.rootOf(item.id) }, signal);
+  let worker: Worker;
+  try {
+    worker = await openWorker({ ...options, treeId: await db.rootOf(item.id) }, signal);
+  } catch (error) {
+    if (!signal?.aborted || error !== signal.reason) throw error;
+    await db.workerStop(keeper);
+    return watch(signal);
+  }
   const failed = new AbortController();
   try {
     await db.workerStop(keeper); // the worker has taken over

@@ -138,7 +138,8 @@ async function* framed(
   yield `retry: ${RETRY_MS}\n\n`;
   try {
     for (let next = events.next(); ;) {
-      const got = await withinSeconds(next, heartbeatSeconds, (give) => (leave = give));
+      // It may have disconnected before the stream began; a signal that has fired does not fire again.
+      const got = gone.aborted ? null : await withinSeconds(next, heartbeatSeconds, (give) => (leave = give));
       if (gone.aborted) return;
       if (got === null) {
         yield ': alive\n\n';

@@ -3,6 +3,7 @@
 // overwrite them there.
 
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
 
 /** Variables that every command may see because they hold no secrets. */
 export const isPublic = (name: string): boolean => publicNames.has(name) || name.startsWith('LC_');
@@ -14,7 +15,7 @@ let isHidden: boolean | undefined;
 /**
  * Overwrites what /proc/PID/environ shows of this process, except for public variables, and keeps its memory out of core dumps.
  * process.env is not changed. Must be called before an agent's first command, and by every long-running process. False: not
- * possible (no Linux, or a /proc that cannot be written).
+ * possible (no Linux, a /proc that cannot be written, or a process.env that is a copy, as in a thread).
  */
 export function hideEnvironment(): boolean {
   return (isHidden ??= hide());
@@ -24,6 +25,7 @@ function hide(): boolean {
   if (process.platform !== 'linux') return false;
   try {
     writeFileSync('/proc/self/coredump_filter', '0');
+    if (isCopy(process.env)) return false;
     const [start, environment] = [startOfEnvironment(), readFileSync('/proc/self/environ')];
     const memory = openSync('/proc/self/mem', 'r+');
     try {
@@ -40,6 +42,21 @@ function hide(): boolean {
     return entriesOf(readFileSync('/proc/self/environ')).every(({ name }) => isPublic(name));
   } catch {
     return false;
+  }
+}
+
+/**
+ * Whether setting a variable leaves the environment of the process as it is: a thread has a copy, and so has a test file in Jest. What is
+ * overwritten would then be lost to the whole program.
+ */
+function isCopy(env: NodeJS.ProcessEnv): boolean {
+  const probe = Symbol('probe');
+  try {
+    return !isMainThread || Reflect.set(env, probe, ''); // the environment itself refuses what is no text
+  } catch {
+    return false;
+  } finally {
+    if (Object.hasOwn(env, probe)) Reflect.deleteProperty(env, probe);
   }
 }
 

@@ -8,6 +8,7 @@ import { schemaErrors } from '../../plv8/jsonSchema.ts';
 import { atFailpoints } from '../failpoint.ts';
 import type { OpenCall } from '../ledger/answers.ts';
 import { messageOf } from '../ledger/errors.ts';
+import { isImage } from '../tools/image.ts';
 import { failed } from '../tools/tool.ts';
 import { untilLeft } from '../untilLeft.ts';
 import type { ToolContext, ToolOutcome } from '../tools/tool.ts';
@@ -16,28 +17,35 @@ import { executeCode } from './runCode.ts';
 import { ledgerOf } from './toolLedger.ts';
 import { workspaceOf } from './workspaceOf.ts';
 
-type Prepared =
+/** `left`: the signal has fired, and the check of its input, which ignored it, was abandoned. */
+type PreparedTool =
   | { kind: 'refused'; outcome: ToolOutcome }
-  | { kind: 'database' }
-  | { kind: 'code' }
+  | { kind: 'left' }
   | { kind: 'runtime'; run: (context: ToolContext) => Promise<ToolOutcome>; isRepeatable: boolean };
+type Prepared = PreparedTool | { kind: 'database' } | { kind: 'code' };
 
-export function prepare(call: OpenCall, runtime: Runtime): Prepared {
+export async function prepare(call: OpenCall, { signal, runtime }: Focus): Promise<Prepared> {
   if (call.name === executeCode.name) return { kind: 'code' };
   if (call.implementation !== 'runtime') {
     const problem = refusal(schemaErrors(call.input_schema, call.input), call);
     return problem ? { kind: 'refused', outcome: problem } : { kind: 'database' };
   }
-  return prepareTool(call, runtime);
+  return prepareTool(call, runtime, signal);
 }
 
-function prepareTool(call: Pick<OpenCall, 'name' | 'input'>, runtime: Runtime): Exclude<Prepared, { kind: 'database' | 'code' }> {
+/** A schema may wait (for a refinement that asks a database), and its refinements may throw: they are the program's own code. */
+async function prepareTool(call: Pick<OpenCall, 'name' | 'input'>, runtime: Runtime, signal: AbortSignal): Promise<PreparedTool> {
   const tool = runtime.tools.get(call.name);
   if (!tool) return { kind: 'refused', outcome: failed(`[engine] This worker does not have the tool "${call.name}".`) };
-  const { data: input, error } = tool.input.safeParse(call.input);
-  const problem = refusal(error ? [z.prettifyError(error)] : [], call);
-  if (problem) return { kind: 'refused', outcome: problem };
-  return { kind: 'runtime', run: (context) => tool.execute(input, context), isRepeatable: tool.effect !== 'unsafe' };
+  try {
+    const parsed = await untilLeft(z.safeParseAsync(tool.input as z.ZodType, call.input), signal);
+    if (parsed === null) return { kind: 'left' };
+    const problem = refusal(parsed.error ? [z.prettifyError(parsed.error)] : [], call);
+    if (problem) return { kind: 'refused', outcome: problem };
+    return { kind: 'runtime', run: (context) => tool.execute(parsed.data, context), isRepeatable: tool.effect !== 'unsafe' };
+  } catch (error) {
+    return { kind: 'refused', outcome: failed(`[engine] The input of ${call.name} could not be checked: ${messageOf(error)}`) };
+  }
 }
 
 function refusal(errors: readonly string[], call: Pick<OpenCall, 'name'>): ToolOutcome | null {
@@ -46,7 +54,8 @@ function refusal(errors: readonly string[], call: Pick<OpenCall, 'name'>): ToolO
 
 /** Runs a tool for a call that is not stored yet; null as for execute(). */
 export async function runTool(call: Pick<OpenCall, 'id' | 'name' | 'input'>, focus: Focus): Promise<ToolOutcome | null> {
-  const prepared = prepareTool(call, focus.runtime);
+  const prepared = await prepareTool(call, focus.runtime, focus.signal);
+  if (prepared.kind === 'left') return null;
   return prepared.kind === 'refused' ? prepared.outcome : execute(prepared.run, contextOf(call, focus, false));
 }
 
@@ -63,10 +72,25 @@ export async function execute(run: (context: ToolContext) => Promise<ToolOutcome
 }
 
 /** The types say what a tool returns, but a tool in JavaScript may return anything, including what the ledger could not store. */
-const outcomeOf = (returned: unknown): ToolOutcome =>
-  isObject(returned) && typeof returned['content'] === 'string' && ['boolean', 'undefined'].includes(typeof returned['isError'])
-    ? (returned as ToolOutcome)
-    : failed('[engine] The tool ran, but returned no outcome: its execute() must return ok(TEXT) or failed(TEXT).');
+function outcomeOf(returned: unknown): ToolOutcome {
+  if (!isObject(returned) || typeof returned['content'] !== 'string' || !['boolean', 'undefined'].includes(typeof returned['isError']))
+    return failed('[engine] The tool ran, but returned no outcome: its execute() must return ok(TEXT) or failed(TEXT).');
+  const { images, value } = returned;
+  if (images !== undefined && !(Array.isArray(images) && images.every(isImage)))
+    return failed(
+      '[engine] The tool ran, but returned images that cannot be used: each must be {media_type, data}, a PNG, JPEG, GIF or WebP in base64 of at most 5 MiB.',
+    );
+  if (value !== undefined && !isJson(value)) return failed('[engine] The tool ran, but returned a value that is not JSON.');
+  return returned as ToolOutcome;
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    return JSON.stringify(value) !== undefined;
+  } catch (error) {
+    return error instanceof RangeError; // too deep: whoever stores it says so
+  }
+}
 
 export function contextOf(call: Pick<OpenCall, 'id'>, focus: Focus, isFromCode: boolean): ToolContext {
   const { claim, signal, runtime } = focus;

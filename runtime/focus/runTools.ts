@@ -117,7 +117,8 @@ async function runStages(stored: OpenCall, batch: Batch, isFromCode: boolean): P
     return 'settled';
   }
   const { call } = stated;
-  const prepared = prepare(call, runtime);
+  const prepared = await prepare(call, batch);
+  if (prepared.kind === 'left') return 'left';
   if (prepared.kind === 'refused') {
     await db.toolCallSettle(claim, call.id, prepared.outcome);
     return 'settled';

@@ -14,15 +14,18 @@ const INTERVAL_MS = 1000;
 /** Longer than the time from a claim to the request. */
 const AWAITED_MS = 30_000;
 
-/** Holds back the end of the newest block if it may be the beginning of a secret: once shown, that part could not be taken back. */
+/**
+ * Holds back the end of the newest block if it may be the beginning of a secret, or is the first half of a character: once shown, that part
+ * could not be taken back.
+ */
 function settled(blocks: ContentBlock[]): ContentBlock[] {
   const last = blocks.at(-1);
   if (last === undefined) return blocks;
   const shown = Object.fromEntries(
-    Object.entries(last).map(([key, value]) => [
-      key,
-      ['text', 'input'].includes(key) && typeof value === 'string' ? withoutBeginning(withoutKnownSoFar(value)) : value,
-    ]),
+    Object.entries(last).map(([key, value]) => {
+      if (typeof value !== 'string') return [key, value];
+      return [key, (['text', 'input'].includes(key) ? withoutBeginning(withoutKnownSoFar(value)) : value).replace(/[\ud800-\udbff]$/, '')];
+    }),
   );
   return [...blocks.slice(0, -1), shown as ContentBlock];
 }

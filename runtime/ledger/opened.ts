@@ -28,3 +28,10 @@ export async function openGroups<Groups extends object>(
   });
   return by(calls);
 }
+
+/** The same connections for somebody else's calls: who is lent them cannot close them. */
+export const lent = <Groups>(opened: Opened<Groups>): Opened<Groups> => ({
+  ...opened,
+  close: async () => {},
+  as: (person) => lent(opened.as(person)),
+});

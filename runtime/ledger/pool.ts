@@ -4,7 +4,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { createPool, createTypeParserPreset, SchemaValidationError, sql } from 'slonik';
+import { createPool, createTypeParserPreset, SchemaValidationError, sql, UnexpectedStateError } from 'slonik';
 import type { DatabasePool, FragmentSqlToken, Interceptor, PrimitiveValueExpression, QuerySqlToken, ValueExpression } from 'slonik';
 import { z } from 'zod';
 
@@ -37,6 +37,9 @@ export type Person = { token: string } | { name: string };
  * How long a call is repeated while the server is unreachable: less than the lease, so that a worker gives up before another takes over.
  */
 const PATIENCE_MS = 20_000;
+
+/** A closing pool waits this long for the next call to end; slonik then gives those that run as long again. */
+const HUNG_MS = 5000;
 
 /**
  * `holdsProcess` false: the process may end while the pool is open, but not in the middle of a call. `patienceMs`: how long a call is
@@ -80,7 +83,7 @@ export async function openPool(
   const others = Array.from({ length: maximumPoolSize - 1 }, () => poolOf()); // each connects at first use
   const pools = await Promise.all([...others, poolOf(open)]); // the last is used first
   for (const pool of pools) pool.on('error', () => {}); // an idle connection died: the next call gets a new one
-  const inLine = lastUsedFirst(pools);
+  const { inLine, whenIdle } = lastUsedFirst(pools);
 
   const once: Run = async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) =>
     (await inLine((pool) => pool.any(made(query)))) as readonly z.output<Schema>[];
@@ -147,6 +150,7 @@ export async function openPool(
     callsAs: (person) => callsBy(asPerson(person)),
     warm,
     close: async () => {
+      await whenIdle();
       await Promise.all(pools.map((pool) => pool.end()));
       await open?.end(); // perhaps no call was made
     },
@@ -242,13 +246,27 @@ const int8AsNumber = { name: 'int8', parse: Number };
  * Gives each call the most recently used connection: there its functions are compiled and its statements planned, which takes a new
  * connection many times as long as running them. Other callers wait in order. Each slonik pool has a single connection, since a pool with
  * several hands out the one that was idle longest, so that successive calls go through all of them; and its queue forgets callers that wait
- * for a connection that cannot be opened.
+ * for a connection that cannot be opened. `whenIdle` accepts no more calls and resolves when those that run or wait have ended; if the
+ * server goes away meanwhile, or nothing ends for five seconds, those that wait are refused.
  */
-function lastUsedFirst<Pool>(pools: readonly Pool[]): <T>(use: (pool: Pool) => Promise<T>) => Promise<T> {
+function lastUsedFirst<Pool>(pools: readonly Pool[]): {
+  inLine: <T>(use: (pool: Pool) => Promise<T>) => Promise<T>;
+  whenIdle: () => Promise<void>;
+} {
   const idle = [...pools];
-  const waiting: ((pool: Pool) => void)[] = [];
-  return async (use) => {
-    const pool = idle.pop() ?? (await new Promise<Pool>((resolve) => waiting.push(resolve)));
+  const waiting: PromiseWithResolvers<Pool>[] = [];
+  const allEnded = Promise.withResolvers<void>();
+  let isClosing = false;
+  let ended = 0;
+  const refuseWaiting = (): void => waiting.splice(0).forEach((turn) => turn.reject(closed()));
+  const inLine = async <T>(use: (pool: Pool) => Promise<T>): Promise<T> => {
+    if (isClosing) throw closed();
+    let pool = idle.pop();
+    if (pool === undefined) {
+      const turn = Promise.withResolvers<Pool>();
+      waiting.push(turn);
+      pool = await turn.promise;
+    }
     let isLost = false;
     try {
       return await use(pool);
@@ -256,13 +274,27 @@ function lastUsedFirst<Pool>(pools: readonly Pool[]): <T>(use: (pool: Pool) => P
       isLost = isConnectionLost(error);
       throw error;
     } finally {
+      ended++;
+      if (isClosing && isLost) refuseWaiting();
       const next = waiting.shift();
-      if (next) next(pool);
+      if (next) next.resolve(pool);
       else if (isLost) idle.unshift(pool); // those that are connected come before it
       else idle.push(pool);
+      if (isClosing && idle.length === pools.length) allEnded.resolve();
     }
   };
+  const whenIdle = async (): Promise<void> => {
+    isClosing = true;
+    for (let before = -1; idle.length < pools.length && ended !== before;) {
+      before = ended;
+      await Promise.race([allEnded.promise, sleep(HUNG_MS, undefined, { ref: false })]);
+    }
+    refuseWaiting();
+  };
+  return { inLine, whenIdle };
 }
+
+const closed = (): Error => new UnexpectedStateError('Connection pool is closed.');
 
 /** The transaction was rolled back in favour of another; it changed nothing. */
 function isRolledBack(error: unknown): boolean {

@@ -10,7 +10,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createNoopMeter, metrics } from '@opentelemetry/api';
-import type { Meter, Observable } from '@opentelemetry/api';
+import type { BatchObservableResult, Meter, Observable } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 
 import { version } from '../../sql/extensionSource.ts';
@@ -41,18 +41,19 @@ export async function startMetrics(
   intervalMs = INTERVAL_MS,
   counted: Counted | null = null,
 ): Promise<{ stop(): Promise<void> } | null> {
-  const own = metrics.getMeter(meterName, version()) === createNoopMeter() ? await startOtlpMetrics(log) : null;
   const given = metrics.getMeter(meterName, version());
-  const meter = given === createNoopMeter() ? null : given;
+  const own = given === createNoopMeter() ? await startOtlpMetrics(log) : null;
+  const meter = given === createNoopMeter() ? (own?.provider.getMeter(meterName, version()) ?? null) : given;
   if (meter === null && counted === null) return null;
   const db = await openChecked(url, schema, { maximumPoolSize: 1 });
   let records: Map<string, Record> | undefined;
+  let stopObserving = (): void => {};
   const take = async (): Promise<void> => {
     try {
       if (records === undefined) {
         const all = await db.metrics();
         records = recordsOf(meter, counted, all);
-        if (meter) observe(meter, all, db, log);
+        if (meter) stopObserving = observe(meter, all, db, log);
       }
       for (const { metric, labels, value, times } of await db.workMetricsTake()) records.get(metric)?.(value, times, labels);
     } catch (error) {
@@ -67,6 +68,7 @@ export async function startMetrics(
     async stop() {
       clearInterval(timer);
       await soon(Promise.resolve(taking).then(takeOne));
+      stopObserving();
       await soon(db.close());
       // A collector that is gone or does not answer must not keep the worker from stopping.
       await soon(
@@ -95,26 +97,29 @@ function recordsOf(meter: Meter | null, counted: Counted | null, all: readonly M
   return records;
 }
 
-/** The state of the ledger, read when the SDK collects. Every worker reports the same values; use those of one. */
-function observe(meter: Meter, all: readonly Metric[], db: Pick<Db, 'workGauges'>, log: Logger): void {
+/**
+ * The state of the ledger, read when the SDK collects, until the returned function is called: the SDK may be the program's, and outlive many
+ * workers. Every worker reports the same values; use those of one.
+ */
+function observe(meter: Meter, all: readonly Metric[], db: Pick<Db, 'workGauges'>, log: Logger): () => void {
   const made = new Map<string, Observable>();
   for (const { name, type, unit, says } of all) {
     if (type === 'gauge') made.set(name, meter.createObservableGauge(name, { unit, description: says }));
     if (type === 'total') made.set(name, meter.createObservableCounter(name, { unit, description: says }));
   }
-  meter.addBatchObservableCallback(
-    async (result) => {
-      try {
-        for (const { metric, labels, value } of await db.workGauges()) {
-          const one = made.get(metric);
-          if (one) result.observe(one, value, labels);
-        }
-      } catch (error) {
-        log.debug({ err: error }, 'the state of the ledger was not read');
+  const read = async (result: BatchObservableResult): Promise<void> => {
+    try {
+      for (const { metric, labels, value } of await db.workGauges()) {
+        const one = made.get(metric);
+        if (one) result.observe(one, value, labels);
       }
-    },
-    [...made.values()],
-  );
+    } catch (error) {
+      log.debug({ err: error }, 'the state of the ledger was not read');
+    }
+  };
+  const observables = [...made.values()];
+  meter.addBatchObservableCallback(read, observables);
+  return () => meter.removeBatchObservableCallback(read, observables);
 }
 
 function recordOf(meter: Meter, { name, type, unit, says }: Metric): Record {

@@ -1,26 +1,49 @@
 // The OpenTelemetry metrics SDK and its OTLP exporter: optional packages, loaded only if OTEL_* says that metrics are to be exported.
 
-import { metrics } from '@opentelemetry/api';
-import type { PushMetricExporter } from '@opentelemetry/sdk-metrics';
+import type { MeterProvider, PushMetricExporter } from '@opentelemetry/sdk-metrics';
 import type { Logger } from 'pino';
 
 import { instance } from './instance.ts';
 import { warnOfProtocol } from './protocol.ts';
 
-/** Registers an SDK for this process, configured by OTEL_*. Null: metrics are not exported. */
-export async function startOtlpMetrics(log: Logger): Promise<{ shutdown(): Promise<void> } | null> {
+type Otlp = { provider: MeterProvider; shutdown(): Promise<void> };
+
+/** The SDK of all workers of this process: two would send the same series twice. It is not registered, since the program may have its own. */
+let shared: { users: number; provider: Promise<MeterProvider | null> } | null = null;
+
+/** An SDK configured by OTEL_*, which ends when the last worker has shut it down. Null: metrics are not exported. */
+export async function startOtlpMetrics(log: Logger): Promise<Otlp | null> {
   const env = process.env;
   const exporterName =
     env['OTEL_METRICS_EXPORTER'] ?? (env['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'] ? 'otlp' : 'none');
   if (exporterName === 'none' || env['OTEL_SDK_DISABLED'] === 'true') return null;
+  const mine = (shared ??= { users: 0, provider: open(exporterName, log) });
+  mine.users++;
+  const leave = (): boolean => {
+    if (--mine.users > 0) return false;
+    if (shared === mine) shared = null;
+    return true;
+  };
+  const provider = await mine.provider.catch((error: unknown) => {
+    leave();
+    throw error;
+  });
+  if (provider === null) {
+    leave();
+    return null;
+  }
+  return { provider, shutdown: () => (leave() ? provider.shutdown() : provider.forceFlush()) };
+}
+
+async function open(exporterName: string, log: Logger): Promise<MeterProvider | null> {
   const sdk = await load(log);
   if (sdk === null) return null;
   warnOfProtocol(log);
-  const interval = Number(env['OTEL_METRIC_EXPORT_INTERVAL'] ?? 60_000);
-  // its address and headers come from OTEL_*
+  const interval = Number(process.env['OTEL_METRIC_EXPORT_INTERVAL'] ?? 60_000);
+  // Its address and headers come from OTEL_*.
   const exporter = exporterName === 'console' ? new sdk.ConsoleMetricExporter() : new sdk.OTLPMetricExporter();
   tellFailures(exporter, log);
-  const provider = new sdk.MeterProvider({
+  return new sdk.MeterProvider({
     resource: sdk.resourceFromAttributes(instance()).merge(sdk.detectResources({ detectors: [sdk.envDetector] })),
     readers: [
       new sdk.PeriodicExportingMetricReader({
@@ -29,13 +52,6 @@ export async function startOtlpMetrics(log: Logger): Promise<{ shutdown(): Promi
       }),
     ],
   });
-  metrics.setGlobalMeterProvider(provider);
-  return {
-    async shutdown() {
-      metrics.disable();
-      await provider.shutdown();
-    },
-  };
 }
 
 /** The SDK tells nobody that metrics did not arrive: logs it, once until they do again. */

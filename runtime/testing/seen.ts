@@ -17,15 +17,17 @@ export type Seen = {
 export async function seenOf(db: Db, workItemId: string): Promise<Seen> {
   const item = await db.workItem(workItemId);
   if (item === null) throw new Error(`there is no work item ${workItemId}`);
-  const calls: SeenCall[] = [];
   const requests: string[] = [];
   for (let after: string | undefined = BEFORE_ALL; after !== undefined;) {
     const turns: Activity[] = (await db.workActivity(workItemId, after)).filter((turn) => turn.turn_id !== after);
-    for (const turn of turns) {
-      requests.push(await db.contextAt(turn.turn_id));
-      for (const { name, input, status } of turn.calls) calls.push({ name, input: JSON.parse(input) as Record<string, unknown>, status });
-    }
+    for (const turn of turns) requests.push(await db.contextAt(turn.turn_id));
     after = turns.at(-1)?.turn_id;
   }
+  // work_activity() cuts their inputs to a line.
+  const calls = (await db.toolCalls(workItemId)).map(({ tool_name, input, status }) => ({
+    name: tool_name,
+    input: input as Record<string, unknown>,
+    status,
+  }));
   return { item, entries: await db.ledgerSince(workItemId, 0), calls, requests };
 }

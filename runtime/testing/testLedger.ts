@@ -13,6 +13,7 @@ import { withConnection } from '../ledger/connection.ts';
 import { clientOf } from '../client.ts';
 import type { LedgerClient } from '../client.ts';
 import { openChecked } from '../ledger/db.ts';
+import { lent } from '../ledger/opened.ts';
 import { passTime } from './passTime.ts';
 import { seenOf } from './seen.ts';
 import type { Seen } from './seen.ts';
@@ -59,7 +60,7 @@ export async function testLedger(options: { databaseUrl?: string } = {}): Promis
   return {
     databaseUrl,
     schema: SCHEMA,
-    client: clientOf(db, databaseUrl),
+    client: clientOf(lent(db), databaseUrl),
     seen: (workItemId) => seenOf(db, workItemId),
     passTime: (time) => passTime(databaseUrl, time),
     drop,

@@ -1,5 +1,6 @@
 // Images in the form that the model's API accepts.
 
+import { isObject } from '../../plv8/isObject.ts';
 import type { ToolImage } from './tool.ts';
 
 /** The API's limit on the size in base64. */
@@ -19,3 +20,11 @@ export function imageOf(mediaType: ToolImage['media_type'], bytes: Buffer): Tool
   const data = bytes.toString('base64');
   return data.length > MAX_IMAGE_CHARS ? null : { media_type: mediaType, data };
 }
+
+/** Whether the ledger can store it: _check_images() in SQL checks the same. */
+export const isImage = (value: unknown): value is ToolImage =>
+  isObject(value) &&
+  /^image\/(?:png|jpeg|gif|webp)$/.test(String(value['media_type'])) &&
+  typeof value['data'] === 'string' &&
+  value['data'].length <= MAX_IMAGE_CHARS &&
+  /^[A-Za-z0-9+/]+=*$/.test(value['data']);

@@ -1,8 +1,6 @@
 // A tool is one value: the name that the model sees, its input schema and the function that runs it.
 // A failure is an outcome with isError, never a throw; the loop stores the outcome as the call's result.
 
-import type { z } from 'zod';
-
 import type { Workspace } from '../../sandbox/workspace.ts';
 import type { LedgerEntry } from '../ledger/answers.ts';
 import type { AgentTold, ClaimOptions, ClaimTaken } from '../ledger/control.ts';
@@ -73,8 +71,8 @@ export type Touch = {
 export type Tool<Input = unknown> = {
   name: string;
   description: string;
-  /** A strict object schema; its JSON Schema is shown to the model. */
-  input: z.ZodType<Input>;
+  /** A strict object schema of zod 4, in whatever minor version the program has; its JSON Schema is shown to the model. */
+  input: { readonly _zod: { readonly output: Input }; parse(input: unknown): Input };
   /** The JSON Schema shown to the model, if the tool was described by one. */
   inputSchema?: Record<string, unknown>;
   effect: Effect;

@@ -2,12 +2,14 @@
 
 import { z } from 'zod';
 
+import { isObject } from '../../plv8/isObject.ts';
 import type { Db } from '../ledger/db.ts';
+import { messageOf, UsageError } from '../ledger/errors.ts';
 import type { Tool } from '../tools/tool.ts';
 
 export async function registerTools(tools: readonly Tool[], db: Db): Promise<void> {
   for (const tool of tools) {
-    const { $schema: _, ...inputSchema } = tool.inputSchema ?? z.toJSONSchema(tool.input, { io: 'input' });
+    const { $schema: _, ...inputSchema } = tool.inputSchema ?? schemaOf(tool);
     await db.abilityRegister({
       name: tool.name,
       description: tool.description,
@@ -17,5 +19,14 @@ export async function registerTools(tools: readonly Tool[], db: Db): Promise<voi
       source: tool.source,
       touches: tool.touches,
     });
+  }
+}
+
+function schemaOf({ name, input }: Tool): Record<string, unknown> {
+  if (!isObject(input) || !('_zod' in input)) throw new UsageError(`the input of the tool "${name}" must be a schema of zod 4`);
+  try {
+    return z.toJSONSchema(input as z.ZodType, { io: 'input' });
+  } catch (error) {
+    throw new UsageError(`the input of the tool "${name}" has no JSON Schema that a model could be shown: ${messageOf(error)}`);
   }
 }

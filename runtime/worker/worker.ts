@@ -23,6 +23,7 @@ import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf, UsageError } from '../ledger/errors.ts';
 import { hearing, listen } from '../ledger/listener.ts';
+import { lent } from '../ledger/opened.ts';
 import { whenReachable } from '../ledger/reachable.ts';
 import { facultyModels } from '../model/facultyModels.ts';
 import type { ModelClient } from '../model/message.ts';
@@ -89,7 +90,7 @@ export type WorkerOptions = {
 type DockerDaemon = { ping(): Promise<unknown>; getContainer(id: string): object; getVolume(name: string): object };
 
 export type Worker = {
-  /** A client with separate connections, which the program that started the worker may use for queries too. */
+  /** A client for the program's own calls, which shares the worker's connections. The worker closes it; its close() does nothing. */
   client: LedgerClient;
   /**
    * Resolves when the worker has stopped: with the reason if it stopped on its own, because the ledger was upgraded to a version that does
@@ -115,7 +116,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
 /**
  * The same for commands, which report a UsageError to the person as such. `signal`: while it starts, it waits for the database no longer
- * than until then, and rejects.
+ * than until then, and rejects; with the signal's reason, if only the signal keeps it from starting.
  */
 export async function openWorker(options: WorkerOptions, signal?: AbortSignal): Promise<Worker> {
   checkAddress(options.url);
@@ -203,6 +204,7 @@ export async function openWorker(options: WorkerOptions, signal?: AbortSignal): 
     const isStopping = (): boolean => stopping.signal.aborted;
     if (options.http) health = await startHealth(options.http, { url, schema, log, counted, isStopping });
     isCodeOffered = await patiently(() => docker.offersCode());
+    starting.throwIfAborted(); // the runner begins with the first job at once
     runner = await patiently(newRunner);
   } catch (error) {
     await close();
@@ -257,7 +259,7 @@ export async function openWorker(options: WorkerOptions, signal?: AbortSignal): 
   void refused.promise.then(leave);
 
   return {
-    client: clientOf(db, url),
+    client: clientOf(lent(db), url),
     ended: ended.promise,
     address: health?.address ?? null,
     stop: () => stop(null, options.graceSeconds ?? 5),

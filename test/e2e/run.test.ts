@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 
 import { builtinTools, createModelClient, defineTool, LedgerError, NoConnection, ok, run } from '../../runtime/index.ts';
 import type { ModelClient, RunOptions, WorkEvent } from '../../runtime/index.ts';
@@ -105,6 +106,32 @@ test('work is given back when the signal fires, and another run goes on with it'
   await expect(run({ ...here(), resume: given.id, modelClient }).result).rejects.toThrow('nothing to go on with');
 });
 
+test('a signal that fires while a run begins costs no request: before there is an item the run rejects, later it gives it back', async () => {
+  const asked: unknown[] = [];
+  const modelClient: ModelClient = {
+    call: async (request) => {
+      asked.push(request);
+      return { kind: 'aborted' };
+    },
+  };
+  const early = new AbortController();
+  const reason = new Error('changed my mind');
+  const refused = run({ ...here(), task: 'Weigh too early', modelClient, signal: early.signal });
+  early.abort(reason);
+  await expect(refused.result).rejects.toBe(reason);
+  expect(await database.query(`select from ledger.work_items where description = 'Weigh too early'`)).toEqual([]);
+
+  const late = new AbortController();
+  const work = run({ ...here(), task: 'Weigh too late', modelClient, signal: late.signal, graceSeconds: 0 });
+  const id = await work.id;
+  late.abort(reason);
+  expect(await work.result).toMatchObject({ id, state: 'queued' });
+  expect(await database.query(`select from ledger.workers where tree_id = '${id}'`)).toEqual([]); // any worker may go on with it
+  expect(asked).toEqual([]);
+  const item = await run({ ...here(), resume: id, modelClient: await scripted(calls(['work_complete', { summary: '3 kg' }])) }).result;
+  expect(item).toMatchObject({ id, state: 'completed' });
+});
+
 test('two runs at once with other tools keep theirs', async () => {
   const modelOf = async (tool: string): Promise<ModelClient> =>
     scripted(calls([tool, { thing: tool }]), calls(['work_complete', { summary: tool }]));
@@ -176,6 +203,84 @@ test('what a tool returns that is no outcome is a failure that the model is told
       `select status, result::text as result from ledger.tool_calls where work_item_id = '${item.id}' and tool_name like 'odd%'`,
     ),
   ).toEqual(odd.map(() => ({ status: 'failed', result: expect.stringContaining('returned no outcome') })));
+});
+
+test('images and values that cannot be stored, and checks of input that wait or throw, are results for the model too', async () => {
+  const png = { media_type: 'image/png', data: 'iVBORw0KGgo=' };
+  const answers: [object, RegExp | null][] = [
+    [{ images: [{ ...png, data: 'a'.repeat(5 * 1024 * 1024 + 1) }] }, /returned images that cannot be used/],
+    [{ images: [{ ...png, data: 'data:image/png;base64,iVBORw0KGgo=' }] }, /returned images/],
+    [{ images: [{ type: 'image/png', data: png.data }] }, /returned images/],
+    [{ images: 'iVBORw0KGgo=' }, /returned images/],
+    [{ images: [png] }, null],
+    [{ value: 10n }, /returned a value that is not JSON/],
+    [{ value: { weight: 3 } }, null],
+  ];
+  const checks: [z.ZodType<{ thing: string }>, RegExp | null][] = [
+    [z.object({ thing: z.string().refine(async (thing) => thing === 'parcel') }), null],
+    [
+      z.object({ thing: z.string().refine(async (thing) => thing !== 'parcel', 'no parcels') }),
+      /does not match the schema of check_1[^]*no parcels/,
+    ],
+    [
+      z.object({ thing: z.string().refine(() => Promise.reject(new Error('the scales are away'))) }),
+      /could not be checked: the scales are away/,
+    ],
+    [
+      z.object({
+        thing: z.string().refine(() => {
+          throw new Error('no scales');
+        }),
+      }),
+      /could not be checked: no scales/,
+    ],
+  ];
+  /** As another minor version of zod types it, which a program may have. */
+  const other = z.object({ thing: z.string() }) as unknown as {
+    _zod: { output: { thing: string }; version: { major: 4; minor: 1; patch: number } };
+    parse(input: unknown, params?: object): { thing: string };
+  };
+  const tools = [
+    ...answers.map(([more], n) =>
+      defineTool({ ...weigh, name: `answer_${n}`, effect: 'unsafe', execute: async () => ({ ...ok('3 kg'), ...more }) }),
+    ),
+    ...checks.map(([input], n) => defineTool({ ...weigh, name: `check_${n}`, input, execute: async ({ thing }) => ok(`${thing} 3 kg`) })),
+    defineTool({ ...weigh, name: 'other', input: other, execute: async ({ thing }) => ok(`${thing} 3 kg`) }),
+  ];
+  const item = await run({
+    ...here(),
+    task: 'Weigh them in odd ways',
+    tools,
+    modelClient: await scripted(
+      ...tools.map(({ name }) => calls([name, { thing: 'parcel' }])),
+      calls(['work_complete', { summary: 'Weighed' }]),
+    ),
+  }).result;
+  expect(item).toMatchObject({ state: 'completed', attempts: 1 });
+  const ended = await database.query<{ status: string; result: string }>(`
+    select status, result::text as result from ledger.tool_calls
+     where work_item_id = '${item.id}' and tool_name <> 'work_complete' order by tool_name`);
+  expect(ended).toEqual(
+    [...answers.map(([, says]) => says), ...checks.map(([, says]) => says), null].map((says) =>
+      says === null
+        ? { status: 'completed', result: expect.stringContaining('3 kg') }
+        : { status: 'failed', result: expect.stringMatching(says) },
+    ),
+  );
+});
+
+test('a tool whose input a model cannot be shown is refused by name', async () => {
+  const modelClient = await scripted(calls(['work_complete', { summary: 'x' }]));
+  const refused = (input: unknown) =>
+    run({ ...here(), task: 'Weigh', tools: [{ ...weigh, input: input as never }], modelClient }).result.catch((error: unknown) => error);
+  expect(await refused({ type: 'object', properties: {} })).toMatchObject({
+    code: 'WL002',
+    message: 'the input of the tool "weigh" must be a schema of zod 4',
+  });
+  expect(await refused(z.object({ on: z.date() }))).toMatchObject({
+    code: 'WL002',
+    message: expect.stringMatching(/^the input of the tool "weigh" has no JSON Schema that a model could be shown: Date cannot/),
+  });
 });
 
 test('tools and models that do not heed the signal are left: the work is given back, and what an unsafe tool did is not known', async () => {

@@ -249,3 +249,32 @@ test('a core dump of the worker would hold no memory', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [join(directory, 'filter.ts')], { env: { ...process.env, KEY: secret } });
   expect(stdout).toBe(`true 00000000 ${secret} false\n`);
 });
+
+test('where process.env is a copy, as in a thread, the environment of the program stays as it was', async () => {
+  const directory = await directoryOf();
+  const source = JSON.stringify(fileURLToPath(new URL('../../sandbox/ownSecrets.ts', import.meta.url)));
+  await writeFile(
+    join(directory, 'inThread.mjs'),
+    `
+    import { parentPort } from 'node:worker_threads';
+    import { hideEnvironment } from ${source};
+    parentPort.postMessage([hideEnvironment(), process.env.KEY]);
+  `,
+  );
+  await writeFile(
+    join(directory, 'threads.mjs'),
+    `
+    import { once } from 'node:events';
+    import { Worker } from 'node:worker_threads';
+    const [said] = await once(new Worker(new URL('inThread.mjs', import.meta.url)), 'message');
+    console.log(JSON.stringify([said, process.env.KEY]));
+    const real = process.env;
+    process.env = { ...real };
+    const { hideEnvironment } = await import(${source});
+    console.log(hideEnvironment(), Object.getOwnPropertySymbols(process.env).length, real.KEY);
+  `,
+  );
+  const env = { ...process.env, KEY: secret };
+  const { stdout } = await promisify(execFile)(process.execPath, [join(directory, 'threads.mjs')], { env });
+  expect(stdout).toBe(`${JSON.stringify([[false, secret], secret])}\nfalse 0 ${secret}\n`);
+});

@@ -252,6 +252,14 @@ test('a request that is taken back ends the reading, also where nobody reads the
   await ledger.cancel(id);
 });
 
+test('a client that is gone before its stream begins is not waited with', async () => {
+  const { id } = await ledger.submit({ workType: 'nobody takes it', description: 'Wait' });
+  const request = new Request('http://here', { signal: AbortSignal.abort() });
+  const answer = await eventResponse(ledger, id, request, { heartbeatSeconds: Infinity });
+  expect(await answer.text()).toBe('retry: 1000\n\n');
+  await ledger.cancel(id);
+});
+
 test('a heartbeat is a time that passes: others are refused, and one that never comes is none', async () => {
   const { id } = await ledger.submit({ workType: 'nobody takes it', description: 'Wait' });
   for (const heartbeatSeconds of [0, -1, Number.NaN])

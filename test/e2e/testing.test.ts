@@ -47,6 +47,16 @@ const look = defineTool({
   execute: async ({ thing }) => ok(`${thing} is red`),
 });
 
+test('the input of a call is seen as it was, however long it is', async () => {
+  const thing = `a  door\n${'with a long description '.repeat(50)}`;
+  await using model = await scriptedModel([
+    { calls: [{ name: 'look', input: { thing } }] },
+    { calls: [{ name: 'work_complete', input: { summary: 'Red' } }] },
+  ]);
+  const item = await run({ ...ledger, task: 'Which colour has the long door?', tools: [look], modelClient: model.client }).result;
+  expect((await ledger.seen(item.id)).calls[0]).toEqual({ name: 'look', input: { thing }, status: 'completed' });
+});
+
 test('a run with a scripted model is seen: what it recorded, called and told the model', async () => {
   await using model = await scriptedModel([
     { say: 'I look.', calls: [{ name: 'look', input: { thing: 'door', how: { far: 1 } } }] },

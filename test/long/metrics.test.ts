@@ -493,6 +493,25 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT, to a collector', () => {
     expect(Buffer.concat(arrived.map(({ body }) => body)).includes('work.engage.iterations')).toBe(true);
   });
 
+  test('two workers share an SDK that is not registered: a program may register its own, and the second goes on when the first stops', async () => {
+    vi.stubEnv('OTEL_METRIC_EXPORT_INTERVAL', '200');
+    const model = createModelClient({ apiKey: 'k', baseURL: 'http://127.0.0.1:9' });
+    const start = (): Promise<Worker> => startWorker({ url: database.url, schema: 'ledger', tools: [], docker: null, log: quiet, model });
+    const [first, second] = [await start(), await start()];
+    try {
+      await first.stop();
+      arrived.length = 0;
+      await until(async () => arrived.some(({ body }) => body.includes('work.')));
+      expect(metrics.setGlobalMeterProvider(provider)).toBe(true);
+      metrics.disable();
+    } finally {
+      await second.stop();
+    }
+    arrived.length = 0;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(arrived).toEqual([]);
+  });
+
   test('that never answers, and to one that is not there: the work is done and the worker stops', async () => {
     answers = false;
     await works();
@@ -500,6 +519,24 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT, to a collector', () => {
     collector.close();
     await works();
   });
+});
+
+test('a worker that has stopped is asked for nothing by the SDK of its program', async () => {
+  const own = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 })] });
+  const meter = own.getMeter('work-ledger');
+  const [added, removed] = [vi.spyOn(meter, 'addBatchObservableCallback'), vi.spyOn(meter, 'removeBatchObservableCallback')];
+  vi.spyOn(own, 'getMeter').mockReturnValue(meter);
+  metrics.disable();
+  metrics.setGlobalMeterProvider(own);
+  try {
+    await (await startMetrics(database.url, 'ledger', quiet))?.stop();
+    expect(added).toHaveBeenCalledOnce();
+    expect(removed.mock.calls).toEqual(added.mock.calls);
+  } finally {
+    metrics.disable();
+    metrics.setGlobalMeterProvider(provider);
+    await own.shutdown();
+  }
 });
 
 test('a worker without an SDK takes nothing', async () => {

@@ -60,7 +60,7 @@ async function play(
 ): Promise<Played> {
   const { tools = [], code, hooks } = more;
   await db.abilityRegister({ ...executeCode });
-  for (const tool of tools) await db.abilityRegister({ ...tool, inputSchema: tool.inputSchema ?? z.toJSONSchema(tool.input) });
+  for (const tool of tools) await db.abilityRegister({ ...tool, inputSchema: tool.inputSchema ?? z.toJSONSchema(tool.input as z.ZodType) });
   const name = `faculty ${randomUUID()}`;
   await db.facultySave({
     name,
@@ -228,7 +228,7 @@ test.each([
   ['of a call that ran before its response was stored', {}, 'pure'],
   ['that a hook has seen', { after_tool: 'cat > /dev/null' }, 'unsafe'],
 ] as const)('a result %s that nests too deep is an error of the call', async (_, hooks, effect) => {
-  const images = deep(100_000) as never;
+  const images = [{ media_type: 'image/png', data: 'iVBORw0KGgo=', more: deep(100_000) }] as never;
   const broken = await play(
     { name: 'odd', input: {} },
     { hooks, tools: [{ ...tool(async () => ({ content: 'x', isError: false, images })), effect }] },

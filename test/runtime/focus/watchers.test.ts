@@ -52,6 +52,20 @@ test('the end of a response that was broken off hides nothing of the one that it
   next.end();
 });
 
+test.each(['text', 'thinking'])('of a character that arrives in halves, no half is shown: %s', async (key) => {
+  const shown: unknown[] = [];
+  const db = {
+    turnStream: async (_lease: unknown, _turnId: string, [block]: Record<string, unknown>[]) => shown.push(block?.[key]) > 0,
+  } as unknown as Db;
+  const showing = new Watchers(db, pino({ level: 'silent' })).show(claimOf('watched'), 'a turn', true);
+  showing.grew(() => [{ type: key, [key]: 'I am \ud83d' }]);
+  await until(() => shown.length === 1);
+  showing.grew(() => [{ type: key, [key]: 'I am \ud83d\ude00' }]);
+  await until(() => shown.length === 2);
+  expect(shown).toEqual(['I am ', 'I am 😀']);
+  showing.end();
+});
+
 test('however fast a response arrives, it is shown once a second, and at last all of it', async () => {
   const shown: { at: number; text: unknown }[] = [];
   const db = {

@@ -55,6 +55,38 @@ test('what was opened to look at the ledger is the first connection, and none st
   await until(async () => (await others()) === before, 60);
 });
 
+test('what was asked before it is closed is answered, also what waits for a connection; what is asked later is refused', async () => {
+  const opened = await openDb(database.url, 'ledger', { maximumPoolSize: 2 });
+  const asked = Array.from({ length: 20 }, () => opened.ask(() => pid));
+  const closed = opened.close();
+  await expect(opened.ask(() => pid)).rejects.toThrow('Connection pool is closed');
+  expect((await Promise.all(asked)).flat()).toHaveLength(20);
+  await closed;
+  await opened.close();
+});
+
+test('a pool that loses its server while it closes refuses what waits, instead of trying it call by call', async () => {
+  const opened = await openDb(database.url, 'ledger', { maximumPoolSize: 1 });
+  const sleeping = sql.type(z.object({}))`select from pg_sleep(600)`;
+  const asked = [opened.ask(() => sleeping), ...Array.from({ length: 3 }, () => opened.ask(() => sleeping))];
+  const settled = Promise.allSettled(asked);
+  await until(async () => (await database.query(`select from pg_stat_activity where query ~ '^select from pg_sleep'`)).length === 1);
+  const closed = opened.close();
+  await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where query ~ '^select from pg_sleep'`);
+  await closed;
+  const [lost, ...refused] = (await settled).map((one) => String(one.status === 'rejected' && one.reason));
+  expect(lost).not.toContain('Connection pool is closed');
+  expect(refused).toEqual(refused.map(() => expect.stringContaining('Connection pool is closed')));
+});
+
+test('a pool whose server does not answer closes all the same', async () => {
+  const opened = await openDb(database.url, 'ledger', { maximumPoolSize: 1 });
+  const sleeping = sql.type(z.object({}))`select from pg_sleep(900)`;
+  const settled = Promise.allSettled(Array.from({ length: 3 }, () => opened.ask(() => sleeping)));
+  await opened.close();
+  expect((await settled).slice(1)).toEqual(Array.from({ length: 2 }, () => expect.objectContaining({ status: 'rejected' })));
+});
+
 test('the connection that looked may be lost before anything is asked', async () => {
   const opened = await openDb(database.url, 'ledger', { maximumPoolSize: SIZE });
   try {

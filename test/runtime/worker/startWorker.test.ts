@@ -66,6 +66,21 @@ test('what the database or the system refuses is an error of the project', async
   expect(await refused({ http: { host: '127.0.0.1', port: 99_999 } })).toBe('WL002');
 });
 
+test('a program that closes the client of its worker stops nothing; when the worker has stopped, the client is closed', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [], docker: null, log, model });
+  try {
+    await worker.client.as({ name: 'anna' }).close();
+    await worker.client.close();
+    expect(await worker.client.list()).toEqual([]);
+  } finally {
+    await worker.stop();
+  }
+  await expect(worker.client.list()).rejects.toMatchObject({ code: 'WL008' });
+  expect(lines).toEqual([]);
+});
+
 test('that a connection of its jobs was lost is a short line', async () => {
   const lines: string[] = [];
   const worker = await startWorker({
