@@ -635,6 +635,15 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
   },
   { name: 'memory_write', comesTo: ['locks'], prepare: async () => `memory_write('/memories/b.md', 'x')` },
   {
+    name: 'journal_log',
+    comesTo: ['fences', 'locks'],
+    prepare: async () => {
+      const session = String(await first.run(`select id from journal_session_create(gen_random_uuid()::text, 'Do it')`));
+      await first.run(`update work_items set heartbeat_ends_at = now() where id = ${quoted(session)}`);
+      return `journal_log(${quoted(session)}, 'thinking', '{"reasoning": "x"}')`;
+    },
+  },
+  {
     name: 'ledger_append',
     comesTo: ['fences'],
     prepare: async () => `ledger_append(${quoted((await tree()).part)}, 'note', 'x', p_idempotency_key => 'k')`,

@@ -2263,7 +2263,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a tree is forked while it is erased',
     file: 'sql/api/30_session/work_fork.sql',
-    from: `  perform _lock_shared('trees', v_source.root_id::text);
+    from: `  perform _hold_off_erasing(v_source.id);
 `,
     to: '',
     test: 'test/long/locks.test.ts',
@@ -5097,10 +5097,35 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'erased work is forked',
     file: 'sql/api/30_session/work_fork.sql',
-    from: "perform _refuse_erased(v_source.id), _lock('branches', p_turn_id::text);",
-    to: "perform _lock('branches', p_turn_id::text);",
+    from: 'perform _hold_off_erasing(v_source.id);',
+    to: `perform _lock_shared('trees', v_source.root_id::text);`,
     test: 'test/long/erasure.test.ts',
     title: 'a fork that was under way while its source was erased',
+  },
+  {
+    name: 'words that are written while work is erased stay',
+    file: 'sql/api/00_ground/fence.sql',
+    from: `  perform _lock_shared('trees', w.root_id::text) from work_items w where w.id = p_work_item_id;
+`,
+    to: '',
+    test: 'test/long/erasure.test.ts',
+    title: 'while its work was being erased goes with it',
+  },
+  {
+    name: 'a digest told by a transaction that was open keeps what was erased',
+    file: 'sql/api/80_erasure/quotes.sql',
+    from: ` or erased_at is null or erased_at > _now() - interval '1 hour'`,
+    to: '',
+    test: 'test/sql/work_erase/goes_from_digests_of_others.test.sql',
+  },
+  {
+    name: 'a transcript that begins while its session is erased stays',
+    file: 'sql/api/92_import/transcript_append.sql',
+    from: `    perform from transcripts t where t.session_id = p_session_id and t.project_key = p_project_key and t.subpath = '' for no key update;
+`,
+    to: '',
+    test: 'test/long/erasure.test.ts',
+    title: 'the transcript of a subagent that begins',
   },
   {
     name: 'a forked tree is due for ever',

@@ -69,7 +69,7 @@ begin
     end if;
   end if;
   if v_fence.is_journal then
-    perform _journal_written(p_work_item_id);
+    perform _journal_alive(p_work_item_id), _journal_written(p_work_item_id);
   end if;
   return v_entry;
 end

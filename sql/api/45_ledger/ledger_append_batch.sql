@@ -71,7 +71,7 @@ begin
       where (value ? 'done' or value ? 'doing') and v_known[e.n] is null;
   end if;
   if v_fence.is_journal then
-    perform _journal_written(p_work_item_id);
+    perform _journal_alive(p_work_item_id), _journal_written(p_work_item_id);
   end if;
 end
 $$;

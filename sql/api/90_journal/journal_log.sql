@@ -31,7 +31,8 @@ begin
     perform _journal_value_check(p_entry_type, v_key, v_type, p_content -> v_key);
   end loop;
   perform _check_submitter(p_work_item_id);
-  perform _refuse_erased(p_work_item_id);
+  perform _journal_alive(p_work_item_id); -- locks the fence, which comes before what keeps the item from being erased
+  perform _hold_off_erasing(p_work_item_id);
   v_content := _journal_shortened(p_content);
   if octet_length(v_content::text) > 65536 then
     perform _raise_invalid(format('a journal entry can have at most 64 KiB, not %s bytes', octet_length(v_content::text)));

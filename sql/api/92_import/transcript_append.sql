@@ -76,6 +76,8 @@ begin
       perform _raise_invalid('a transcript needs a project key and the id of a session');
     end if;
     perform _check_key('a project key', p_project_key), _check_key('the id of a session', p_session_id), _check_key('a subpath', p_subpath);
+    -- Whoever erases the session waits for this, or has marked it by the next statement.
+    perform from transcripts t where t.session_id = p_session_id and t.project_key = p_project_key and t.subpath = '' for no key update;
     -- Nobody may add to another role's session.
     perform _transcript_check(t) from transcripts t where t.session_id = p_session_id and t.project_key = p_project_key;
     -- A session that was erased must not come back by another transcript, nor one whose import was erased.
