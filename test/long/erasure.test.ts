@@ -155,6 +155,7 @@ const late: { name: string; call: (of: { item: string; turn: string; message: st
   { name: 'journal_log', call: ({ item }) => `journal_log('${item}', 'thinking', '{"reasoning": "Late ${canary}"}')` },
   { name: 'checkpoint_create', call: ({ item }) => `checkpoint_create('${item}')` },
   { name: 'turn_workspace_set', call: ({ turn }) => `turn_workspace_set('${turn}', 'branch-${canary}')` },
+  { name: 'session_fork', call: ({ item, turn }) => `session_fork('${item}', '${turn}', 'fork of ${item}')` },
   { name: 'message_lints_save', call: ({ message }) => `message_lints_save('${message}', '[{"message": "Late ${canary}"}]')` },
 ];
 test.each(late)(
@@ -162,7 +163,7 @@ test.each(late)(
   async ({ call }) => {
     const [eraser, writer] = await Promise.all([Session.open(database.url), Session.open(database.url)]);
     try {
-      const first = await over('Written to');
+      const first = await over(`Written to ${canary}`);
       await writer.run(`begin; select from ${call(first)}`);
       const erasing = eraser.begin(`select count(*) from work_erase('${first.item}')`);
       expect(await erasing.waitsFor(writer)).toBe(true);
@@ -170,7 +171,7 @@ test.each(late)(
       expect(await erasing.outcome).toBe('done');
       expect(await database.tablesWith(canary)).toEqual([]);
 
-      const second = await over('Erased first');
+      const second = await over(`Erased first ${canary}`);
       await eraser.run(`begin; select count(*) from work_erase('${second.item}')`);
       const writing = writer.begin(`select from ${call(second)}`);
       expect(await writing.waitsFor(eraser)).toBe(true);

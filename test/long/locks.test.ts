@@ -1157,3 +1157,15 @@ test('a claim that takes a lost lease over does not wait for a sweep that counts
   expect(await second.run(`select focus_claim(${quoted(other)}, 'next') ->> 'kind'`)).toBe('claimed');
   await first.run('commit');
 });
+
+test('a submission waits for the item with its deduplication key that is just ending, and is not taken for it', async () => {
+  const submit = `select id from work_submit('part', 'Look again', p_dedup_key => 'look')`;
+  const ending = String(await first.run(submit));
+  expect(await first.run(submit)).toBe(ending);
+  await second.run(`begin; select from work_complete(${quoted(ending)}, 'Looked')`);
+  const submitting = third.begin(submit);
+  expect(await submitting.waitsFor(second)).toBe(true);
+  await second.run('commit');
+  expect(await submitting.outcome).toBe('done');
+  expect(await first.run(`select state from work_items where dedup_key = 'look' and id <> ${quoted(ending)}`)).toBe('queued');
+});

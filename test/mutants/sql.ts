@@ -208,10 +208,18 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_id/finds_what_people_type.test.sql',
   },
   {
+    name: 'a submission is taken for the item that is just ending',
+    file: 'sql/api/20_submit/work_submit.sql',
+    from: 'case when v_is_taken then p_dedup_key end',
+    to: 'p_dedup_key',
+    test: 'test/long/locks.test.ts',
+    title: 'a submission waits for the item with its deduplication key',
+  },
+  {
     name: 'a repeated submission without a type is refused after faculties changed',
     file: 'sql/api/20_submit/work_submit.sql',
-    from: '_work_already_submitted(p_work_type, p_description',
-    to: '_work_already_submitted(v_type, p_description',
+    from: '      p_work_type, p_description, p_idempotency_key,',
+    to: '      v_type, p_description, p_idempotency_key,',
     test: 'test/sql/work_submit/knows_the_type_of_work.test.sql',
   },
   {
@@ -1990,7 +1998,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'an idempotency key of the ledger stands for any entry',
     file: 'sql/api/45_ledger/ledger_append.sql',
-    from: 'if found and (v_entry.entry_type, v_entry.content, v_entry.keep) is distinct from (p_entry_type, p_content, p_keep)',
+    from: `if found and v_entry.content <> '[erased]' and (v_entry.entry_type, v_entry.content, v_entry.keep) is distinct from (p_entry_type, p_content, p_keep)`,
     to: 'if false',
     test: 'test/sql/ledger_append/repeats_an_idempotent_call.test.sql',
   },
@@ -5112,6 +5120,20 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     title: 'while its work was being erased goes with it',
   },
   {
+    name: 'a batch takes an empty string for a key',
+    file: 'sql/api/45_ledger/ledger_append_batch.sql',
+    from: `  if p_idempotency_key = '' then`,
+    to: '  if false then',
+    test: 'test/sql/ledger_append_batch/repeats_an_idempotent_call.test.sql',
+  },
+  {
+    name: 'an entry that was erased is not known by its key',
+    file: 'sql/api/45_ledger/ledger_append.sql',
+    from: `if found and v_entry.content <> '[erased]' and`,
+    to: 'if found and',
+    test: 'test/sql/ledger_append/repeats_an_idempotent_call.test.sql',
+  },
+  {
     name: 'a digest told by a transaction that was open keeps what was erased',
     file: 'sql/api/80_erasure/quotes.sql',
     from: ` or erased_at is null or erased_at > _now() - interval '1 hour'`,
@@ -5613,7 +5635,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a step may name an item that there is not',
     file: 'sql/api/45_ledger/ledger_append.sql',
-    from: 'if coalesce(p_done[1], p_doing) is not null then',
+    from: 'if cardinality(p_done) > 0 or p_doing is not null then',
     to: 'if false then',
     test: 'test/sql/ledger_append/takes_a_plan_of_items.test.sql',
   },

@@ -28,7 +28,8 @@ begin
     select array_agg(e.value::text order by e.n), coalesce(bool_and(json_typeof(e.value) = 'object'), true) into v_entries, v_are_objects
       from json_array_elements(p_entries) with ordinality as e(value, n);
   end if;
-  if v_are_objects is not true or coalesce(cardinality(v_entries), 0) <> coalesce(cardinality(p_uuids), 0) or array_position(p_uuids, null) is not null then
+  if v_are_objects is not true or array_ndims(p_uuids) > 1
+    or coalesce(cardinality(v_entries), 0) <> coalesce(cardinality(p_uuids), 0) or array_position(p_uuids, null) is not null then
     perform _raise_invalid('a transcript needs a list of JSON objects, and a uuid for each');
   end if;
   perform _check_key('a uuid', u) from unnest(p_uuids) u where octet_length(u) > 1000;
