@@ -5133,9 +5133,11 @@ create function _resumed_from(p_work_item_id uuid) returns work_items
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body 717879d3, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
-  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body 076abe3c, comment 5bc31aae
+  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body 32af93de, comment 5bc31aae
 create function _retention_faculty(p_faculty text) returns text
   plpgsql stable; -- body 0e28baa2, comment c6638b26
+create function _retention_of(p_root work_items, p_state text, p_since timestamp with time zone) returns TABLE(items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
+  sql stable; -- body 8c29feff, comment 27955bdb
 create function _retention_policy(p_state text, p_faculty text) returns SETOF retention_policies
   sql stable; -- body d41d8cd9, comment 258b8c6a
 create function _retention_take(p_root_id uuid) returns jsonb

@@ -359,8 +359,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: `a policy erases what was submitted to another project's faculty`,
     file: 'sql/api/80_erasure/work_retention_run.sql',
-    from: 'coalesce(f.ref, (select _asked_ref(i) from work_items i where i.id = w.id))',
-    to: 'coalesce(f.ref, w.faculty)',
+    from: 'coalesce(f.ref, _asked_ref(p_root))',
+    to: 'coalesce(f.ref, p_root.faculty)',
     test: 'test/sql/work_retention_run/goes_by_faculties_of_a_project.test.sql',
   },
   {
@@ -5150,10 +5150,18 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     title: 'the transcript of a subagent that begins',
   },
   {
+    name: 'retention looks at every tree that is due to take one',
+    file: 'sql/api/80_erasure/work_retention_run.sql',
+    from: `            order by i.resolved_at
+            limit p_limit)`,
+    to: '            order by i.resolved_at)',
+    test: 'test/sql/work_retention_run/looks_only_at_what_it_takes.test.sql',
+  },
+  {
     name: 'a forked tree is due for ever',
     file: 'sql/api/80_erasure/work_retention_run.sql',
-    from: "     and _erase_forks(c.ids) = '{}'\n",
-    to: '',
+    from: "and _erase_forks(c.ids) = '{}';",
+    to: ';',
     test: 'test/sql/work_retention_run/leaves_trees_that_were_forked.test.sql',
   },
   {
