@@ -4065,7 +4065,7 @@ create function _entry_link(p_previous bytea, p_salt uuid, p_entry work_ledger) 
 create function _entry_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body 94a88433, comment 1b40c484
 create function _entry_with_plan(p_entry_type text, p_content text, p_items jsonb, p_done integer[], p_doing integer) returns text
-  plpgsql immutable; -- body d29bb804, comment a01916a6
+  plpgsql immutable; -- body 8d7d82b0, comment a01916a6
 create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
   sql immutable parallel safe; -- body 04d4b195, comment a27794a5
 create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text) returns text
@@ -4272,12 +4272,16 @@ create function _has_javascript() returns boolean
   sql stable; -- body 7ce8b05a, comment b3d55b10
 create function _has_lapsed_lease(p_worker_id text) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 92ab00bb, comment 6def18a0
+create function _has_quotes_to_go(p_work_item_id uuid) returns boolean
+  sql stable; -- body 49487d26, comment d2147934
 create function _head_of(p_focus foci) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 5c8e29a7, comment d6485bd6
 create function _head_problems(p_heads jsonb) returns TABLE(work_item_id uuid, place text, problem text)
   sql stable; -- body c3c823f8, comment 5caebc67
 create function _hints_at_secret(p_text text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment f9356610
+create function _hold_off_erasing(p_work_item_id uuid) returns void
+  plpgsql volatile; -- body f17b5930, comment cc305c3a
 create function _hook(p_item work_items, p_focus foci, p_config jsonb, p_hook text, p_turn_id uuid DEFAULT NULL::uuid) returns hook_runs
   plpgsql volatile; -- body dc67c3e0, comment cae1e720
 create function _hook_order(p_item work_items, p_focus foci, p_config jsonb, p_run hook_runs, p_input jsonb DEFAULT '{}'::jsonb) returns jsonb
@@ -4525,7 +4529,7 @@ create function _journal_until(p_work_item_id uuid, p_since timestamp with time 
 create function _journal_value_check(p_entry_type text, p_key text, p_type text, p_value jsonb) returns void
   plpgsql immutable; -- body 6268617a, comment 7cc45618
 create function _journal_written(p_work_item_id uuid) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8cece117, comment ab9d5a74
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ecb10c36, comment f05a430a
 create function _js_answer(p_answer jsonb) returns jsonb
   plpgsql immutable; -- body 674cbddc, comment 2bce01b6
 create function _js_json_schema_errors(p_schema text, p_value text) returns jsonb
@@ -4617,7 +4621,7 @@ create function _leases_begin_by_now() returns void
 create function _ledger_append_json(p_input jsonb) returns work_ledger
   sql volatile; -- body ac3579ea, comment fbdbd7b0
 create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_entry_type text, p_content text, p_keep text[]) returns work_ledger
-  plpgsql volatile; -- body 799a867f, comment 54f159a6
+  plpgsql volatile; -- body 6c578866, comment 54f159a6
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text
   plpgsql stable; -- body e52e4bbc, comment 544c431b
 create function _ledger_cut(p_state context_state, p_keep integer, p_trigger text, p_limit_chars numeric) returns elisions
@@ -4967,7 +4971,7 @@ create function _quote_origin(p_turn turns, p_part text, p_told_in uuid, p_quote
 create function _quotes(p_ids uuid[]) returns TABLE(message_id uuid, work_item_id uuid, inbox_id uuid)
   sql stable; -- body a9ca7a43, comment b89cc5d0
 create function _quotes_erase(p_work_item_id uuid) returns integer
-  plpgsql volatile; -- body 259dd8a4, comment 73ee38ac
+  plpgsql volatile; -- body a30542fa, comment 73ee38ac
 create function _quotes_of(p_said text, p_content text) returns TABLE(quote text)
   plpgsql immutable; -- body 1466deb3, comment 19e91503
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
@@ -5129,15 +5133,17 @@ create function _resumed_from(p_work_item_id uuid) returns work_items
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body c6caf082, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
-  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body 076abe3c, comment 5bc31aae
+  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body 32af93de, comment 5bc31aae
 create function _retention_faculty(p_faculty text) returns text
   plpgsql stable; -- body 0e28baa2, comment c6638b26
+create function _retention_of(p_root work_items, p_state text, p_since timestamp with time zone) returns TABLE(items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
+  sql stable; -- body 8c29feff, comment 27955bdb
 create function _retention_policy(p_state text, p_faculty text) returns SETOF retention_policies
   sql stable; -- body d41d8cd9, comment 258b8c6a
 create function _retention_take(p_root_id uuid) returns jsonb
   plpgsql volatile; -- body b167577c, comment 09ca3489
 create function _retention_tidy(p_limit integer) returns jsonb
-  plpgsql volatile; -- body fb72ece4, comment c7680d82
+  plpgsql volatile; -- body ee225146, comment c7680d82
 create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns, p_retracted_at timestamp with time zone) returns boolean
   plpgsql volatile; -- body 5c6cfa62, comment f20b5295
 create function _retry_delay(p_focus foci) returns interval
@@ -5505,7 +5511,7 @@ create function _transcript_check(p_of transcripts) returns void
 create function _transcript_items(p_ids uuid[], p_with_agents boolean) returns SETOF uuid
   sql stable; -- body 7bab6c58, comment d005ff51
 create function _transcript_open(p_project_key text, p_session_id text, p_subpath text, p_project text) returns transcripts
-  plpgsql volatile; -- body 54fa853a, comment 30c9d7db
+  plpgsql volatile; -- body 5ca2b771, comment 30c9d7db
 create function _transcript_refuse(p_project_key text, p_session_id text) returns void
   plpgsql stable; -- body 123f6401, comment d70f20d7
 create function _transcript_work(p_of transcripts) returns uuid
@@ -5516,6 +5522,8 @@ create function _transcripts_forget(p_limit integer) returns bigint
   plpgsql volatile; -- body 3d1e5322, comment 144a36e4
 create function _transcripts_gone(p_format text, p_session_id text, p_parent_session_id text) returns SETOF transcripts
   sql stable; -- body 0f9eb448, comment 02349bd1
+create function _transcripts_left(p_project_key text, p_session_id text, p_subpath text, p_but uuid[]) returns SETOF uuid
+  sql stable; -- body 64fde670, comment 042e4f44
 create function _transcripts_of(p_work_item_id uuid) returns SETOF uuid
   sql stable; -- body d41d8cd9, comment 7b43931a
 create function _tree_enqueue(p_tree_id uuid) returns void
@@ -5715,7 +5723,7 @@ create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeri
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
   plpgsql stable; -- body ccbab0e3, comment dcf06dcb
 create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'manual'::text) returns work_checkpoints
-  plpgsql volatile; -- body 0b0d8b1b, comment ca64db39
+  plpgsql volatile; -- body 0317022d, comment de70d60d
 create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
   sql stable; -- body aae116f7, comment cddf11c1
 create function claim_break(p_work_item_id uuid, p_key text, p_reason text DEFAULT NULL::text) returns boolean
@@ -5789,7 +5797,7 @@ create function journal_export(p_work_item_id uuid) returns jsonb
 create function journal_heartbeat(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body 1c6b3f12, comment ecf3797d
 create function journal_log(p_work_item_id uuid, p_entry_type text, p_content jsonb, p_importance text DEFAULT 'normal'::text, p_id uuid DEFAULT NULL::uuid) returns journal_entries
-  plpgsql volatile; -- body 4a321bef, comment 52df203d
+  plpgsql volatile; -- body 26568762, comment af4d6fef
 create function journal_page(p_work_item_id uuid, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 60, p_types text[] DEFAULT NULL::text[], p_importance text[] DEFAULT NULL::text[], p_query text DEFAULT NULL::text) returns TABLE("position" text, id text, source_id uuid, entry_type text, importance text, created_at timestamp with time zone, content jsonb, token_estimate integer)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body d40f3abd, comment 556d234f
 create function journal_read(p_work_item_id uuid, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_limit integer DEFAULT NULL::integer, p_importance text[] DEFAULT NULL::text[]) returns TABLE(id text, session_id uuid, sequence_num bigint, entry_type text, created_at timestamp with time zone, content jsonb, token_estimate integer, importance text)
@@ -5807,7 +5815,7 @@ create function journal_session_news(p_work_item_id uuid) returns text
 create function journal_session_open(p_conversation_id text, p_original_prompt text DEFAULT NULL::text, p_directory text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 7312395e, comment ac94a525
 create function journal_session_prompt(p_work_item_id uuid, p_prompt text, p_id uuid DEFAULT NULL::uuid) returns work_items
-  plpgsql volatile; -- body f57b3469, comment 8084bc7d
+  plpgsql volatile; -- body f57b3469, comment e5c4ca92
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
   plpgsql volatile; -- body 6644f470, comment 064dc384
 create function journal_summary(p_work_item_id uuid) returns text
@@ -5815,15 +5823,15 @@ create function journal_summary(p_work_item_id uuid) returns text
 create function journal_summary_request(p_work_item_id uuid, p_model text DEFAULT NULL::text) returns json
   plpgsql volatile; -- body 5d3072f6, comment 2beb239f
 create function journal_summary_save(p_work_item_id uuid, p_summary text, p_model text, p_input_tokens integer DEFAULT NULL::integer, p_output_tokens integer DEFAULT NULL::integer, p_id uuid DEFAULT NULL::uuid) returns journal_entries
-  plpgsql volatile; -- body 8f340f29, comment 6250ea79
+  plpgsql volatile; -- body 8f340f29, comment 4279a018
 create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
   sql immutable; -- body 6983df61, comment 8cd3d746
 create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer, p_version text DEFAULT NULL::text, p_daemon text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns SETOF uuid
   plpgsql volatile; -- body 28b7ac17, comment 865f6439
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[], p_items jsonb DEFAULT NULL::jsonb, p_done integer[] DEFAULT NULL::integer[], p_doing integer DEFAULT NULL::integer) returns work_ledger
-  plpgsql volatile set enable_seqscan=off set jit=off; -- body 13bfed4c, comment c6ec0db7
+  plpgsql volatile set enable_seqscan=off set jit=off; -- body 78336ce5, comment c6ec0db7
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
-  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set jit=off; -- body ba874554, comment 9e4b28e3
+  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set jit=off; -- body 48b99242, comment 9e4b28e3
 create function ledger_chain_save(p_is_on boolean) returns ledger_chain
   plpgsql volatile; -- body ad824333, comment a52faf95
 create function ledger_changes() returns TABLE(under_way text, queued text, ended text, approvals text, workers text, written text, newest text)
@@ -5863,7 +5871,7 @@ create function markdown_codeblocks(p_text text) returns jsonb
 create function markdown_file_references(p_text text) returns jsonb
   sql immutable; -- body 24f17ac2, comment 2b77d582
 create function memory_command(p_input json, p_project text DEFAULT NULL::text, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_reader text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body 1d228c22, comment b2a8981e
+  plpgsql volatile; -- body cc90d5b3, comment b2a8981e
 create function memory_erase(p_path text, p_reason text, p_project text DEFAULT NULL::text, p_keep_newest boolean DEFAULT false) returns bigint
   plpgsql volatile; -- body 87ebdac3, comment 8f9aea49
 create function memory_pin(p_path text, p_is_pinned boolean DEFAULT true, p_project text DEFAULT NULL::text, p_version integer DEFAULT NULL::integer) returns boolean
@@ -5875,7 +5883,7 @@ create function memory_suggest(p_project text DEFAULT NULL::text, p_limit intege
 create function memory_write(p_path text, p_content text, p_project text DEFAULT NULL::text, p_version integer DEFAULT NULL::integer, p_why text DEFAULT NULL::text) returns integer
   plpgsql volatile; -- body ccb79763, comment 7ee7503f
 create function message_lints_save(p_message_id uuid, p_lints jsonb) returns integer
-  plpgsql volatile; -- body f6f8667d, comment bc4eb0fa
+  plpgsql volatile; -- body e5864cda, comment bc4eb0fa
 create function model_price_save(p_name text, p_input numeric, p_output numeric, p_cache_read numeric DEFAULT NULL::numeric, p_cache_write numeric DEFAULT NULL::numeric) returns models
   plpgsql volatile; -- body fa62c206, comment 357e8407
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric, p_cache_write_1h numeric DEFAULT NULL::numeric, p_takes jsonb DEFAULT NULL::jsonb) returns models
@@ -5899,7 +5907,7 @@ create function project_name(p_project text) returns text
 create function project_names(p_project text) returns text[]
   sql stable; -- body bf502292, comment 2aa29ab3
 create function project_rename(p_project text, p_name text) returns projects
-  plpgsql volatile; -- body de90c71a, comment 336a8e34
+  plpgsql volatile; -- body c2b7da39, comment 336a8e34
 create function project_set(p_project text, p_claims text) returns projects
   plpgsql volatile; -- body c326364e, comment 193abd31
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
@@ -5925,7 +5933,7 @@ create function session_export(p_session text, p_format text, p_cwd text DEFAULT
 create function session_find(p_name text) returns sessions
   sql stable; -- body 66c4eaae, comment 31524096
 create function session_fork(p_session text, p_turn_id uuid, p_new_label text) returns sessions
-  plpgsql volatile; -- body aade7751, comment 2228b982
+  plpgsql volatile; -- body 616f43b5, comment 26692ebf
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
@@ -5973,9 +5981,9 @@ create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_i
 create function trace_take(p_focus_id uuid, p_with_content boolean DEFAULT false) returns json
   plpgsql volatile; -- body b3b4d9d2, comment 5ccda6d3
 create function transcript_append(p_project_key text, p_session_id text, p_subpath text, p_entries json, p_uuids text[], p_project text DEFAULT NULL::text, p_summary text DEFAULT NULL::text, p_summary_of integer DEFAULT 0, p_keep_secrets boolean DEFAULT false) returns TABLE(appended integer, last_seq integer, is_stale boolean, summary text)
-  plpgsql volatile; -- body 2963c991, comment 96b87c95
+  plpgsql volatile; -- body 785a8964, comment 96b87c95
 create function transcript_delete(p_project_key text, p_session_id text, p_subpath text DEFAULT NULL::text) returns integer
-  plpgsql volatile; -- body a3deb841, comment f159955a
+  plpgsql volatile; -- body 4de61627, comment f159955a
 create function transcript_list(p_project_key text, p_session_id text DEFAULT NULL::text) returns TABLE(session_id text, subpath text, mtime bigint, entry_count integer, summary text)
   sql stable; -- body 40c95a27, comment 7e02538c
 create function transcript_load(p_project_key text, p_session_id text, p_subpath text DEFAULT NULL::text, p_after integer DEFAULT 0, p_limit integer DEFAULT NULL::integer, p_bytes bigint DEFAULT NULL::bigint) returns TABLE(seq integer, entry text)
@@ -5995,7 +6003,7 @@ create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p
 create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 200) returns TABLE(node_id uuid, parent_node_id uuid, kind text, turns integer, last_turn_id uuid, lane integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, work_item_id uuid)
   plpgsql stable; -- body 04f8658d, comment aab82b5b
 create function turn_workspace_set(p_turn_id uuid, p_ref text) returns void
-  plpgsql volatile; -- body 9f830587, comment 17fadbcc
+  plpgsql volatile; -- body 0e1f192f, comment 17fadbcc
 create function wait_for(p_work_item_id uuid, p_work_item_ids uuid[], p_until timestamp with time zone DEFAULT NULL::timestamp with time zone, p_claim text DEFAULT NULL::text) returns jsonb
   plpgsql stable; -- body cd0f94f7, comment 892d1420
 create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT NULL::uuid) returns TABLE(turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamp with time zone)
@@ -6021,7 +6029,7 @@ create function work_export(p_work_item_id uuid) returns TABLE(relation text, "r
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body fbb228c6, comment 63ccd5c0
+  plpgsql volatile; -- body c3b96ec5, comment 63ccd5c0
 create function work_gauges() returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 1b009bd2, comment bf45b1a0
 create function work_hours_sum() returns timestamp with time zone
@@ -6063,7 +6071,7 @@ create function work_run(p_work_item_id uuid, p_after text DEFAULT NULL::text, p
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
   plpgsql stable; -- body f76cd9d3, comment 5dad6578
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text, p_project text DEFAULT NULL::text, p_result_schema jsonb DEFAULT NULL::jsonb) returns work_items
-  plpgsql volatile; -- body 6bf95d3b, comment 5cba9b6b
+  plpgsql volatile; -- body de55e651, comment 5cba9b6b
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
   plpgsql volatile; -- body 45793ffb, comment 2530f0d3
 create function work_totals(p_by text DEFAULT 'total'::text, p_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, p_step text DEFAULT NULL::text, p_project text DEFAULT NULL::text) returns TABLE(at timestamp with time zone, key text, requests bigint, iterations bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, unpriced_requests bigint, request_p50 double precision, request_p95 double precision, first_token_p50 double precision, first_token_p95 double precision, failed_requests bigint, calls bigint, failed_calls bigint, call_seconds double precision, call_p50 double precision, call_p95 double precision, items bigint, completed_items bigint, expired_leases bigint)

@@ -61,7 +61,7 @@ comment on column erasures.began_at is 'Since when readers see the tombstone.';
 comment on column erasures.erased_at is 'When the last word went; null: work_retention_run() has rows left to erase.';
 comment on column erasures.row_count is 'Rows that were erased or removed.';
 comment on column erasures.quote_count is 'Digests of other work that quoted it and were replaced.';
-comment on column erasures.is_quoted is 'True: digests of work that is not over may still quote it; work_retention_run() replaces them when that work is over.';
+comment on column erasures.is_quoted is 'True: digests of work that is not over may still quote it, or those of a transaction that was open while it was erased; work_retention_run() replaces them when that work is over.';
 comment on table erasing is 'Transactions in which append-only rows may be erased: empty but within work_erase() and work_retention_run(). Only the owner can insert, see _refuse_erasing().';
 comment on column erasing.xid is 'The transaction.';
 comment on table artifact_uses is 'Which work item uses which artifact. An artifact that none uses is collected.';

@@ -138,3 +138,93 @@ test('a fork that was under way while its source was erased is refused, and leav
     await Promise.all([eraser.close(), forker.close()]);
   }
 });
+
+/** An item that is over, with its first turn and a message of it. */
+async function over(description: string): Promise<{ item: string; turn: string; message: string }> {
+  await database.query(`select agent('{"tools": ["look"]}')`);
+  const item = await database.play(
+    `select submit('${description}'); select play('[[["look"], ["step", "Step ${canary}"]], ["done"]]'); select item()`,
+  );
+  const [row] = await database.query<{ turn: string; message: string }>(
+    `select t.id as turn, m.id as message from turns t join messages m on m.turn_id = t.id where t.work_item_id = '${item}' order by m.id limit 1`,
+  );
+  return { item, turn: row!.turn, message: row!.message };
+}
+
+const late: { name: string; call: (of: { item: string; turn: string; message: string }) => string }[] = [
+  { name: 'journal_log', call: ({ item }) => `journal_log('${item}', 'thinking', '{"reasoning": "Late ${canary}"}')` },
+  { name: 'checkpoint_create', call: ({ item }) => `checkpoint_create('${item}')` },
+  { name: 'turn_workspace_set', call: ({ turn }) => `turn_workspace_set('${turn}', 'branch-${canary}')` },
+  { name: 'session_fork', call: ({ item, turn }) => `session_fork('${item}', '${turn}', 'fork of ${item}')` },
+  { name: 'message_lints_save', call: ({ message }) => `message_lints_save('${message}', '[{"message": "Late ${canary}"}]')` },
+];
+test.each(late)(
+  'what a transaction wrote by $name while its work was being erased goes with it, and none writes later',
+  async ({ call }) => {
+    const [eraser, writer] = await Promise.all([Session.open(database.url), Session.open(database.url)]);
+    try {
+      const first = await over(`Written to ${canary}`);
+      await writer.run(`begin; select from ${call(first)}`);
+      const erasing = eraser.begin(`select count(*) from work_erase('${first.item}')`);
+      expect(await erasing.waitsFor(writer)).toBe(true);
+      await writer.run('commit');
+      expect(await erasing.outcome).toBe('done');
+      expect(await database.tablesWith(canary)).toEqual([]);
+
+      const second = await over(`Erased first ${canary}`);
+      await eraser.run(`begin; select count(*) from work_erase('${second.item}')`);
+      const writing = writer.begin(`select from ${call(second)}`);
+      expect(await writing.waitsFor(eraser)).toBe(true);
+      await eraser.run('commit');
+      expect(await writing.outcome).toBe('WL003');
+      expect(await database.tablesWith(canary)).toEqual([]);
+    } finally {
+      await Promise.all([eraser.close(), writer.close()]);
+    }
+  },
+);
+
+test('the transcript of a subagent that begins while its session is being erased goes with it', async () => {
+  const append = (session: string, subpath: string): string =>
+    `select appended from transcript_append('-home', '${session}', ${subpath}, '[{"type": "user", "text": "${canary}"}]', '{u1}')`;
+  const [eraser, writer] = await Promise.all([Session.open(database.url), Session.open(database.url)]);
+  try {
+    for (const isRead of [true, false]) {
+      const session = `session-${isRead}`;
+      await database.query(append(session, 'null'));
+      if (isRead)
+        await database.query(`select session_import('{"format": "claude-code", "sessionId": "${session}", "prompt": "Go", "exchanges": [],
+          "transcript": {"projectKey": "-home", "sessionId": "${session}"}}')`);
+      await writer.run(`begin; ${append(session, `'agent-1'`)}`);
+      const erasing = eraser.begin(`select transcript_delete('-home', '${session}')`);
+      expect(await erasing.waitsFor(writer)).toBe(true);
+      await writer.run('commit');
+      expect(await erasing.outcome).toBe('done');
+      expect(await database.tablesWith(canary)).toEqual([]);
+
+      expect(await writer.begin(append(session, `'agent-2'`)).outcome).toBe('WL003');
+    }
+  } finally {
+    await Promise.all([eraser.close(), writer.close()]);
+  }
+});
+
+test('a digest that was told while what it quotes was being erased loses the words when its work is over', async () => {
+  await database.query(`select agent('{"tools": ["look"]}')`);
+  const told = await database.play(`select submit('Told'); select item()`);
+  const { item } = await over('Quoted');
+  const eraser = await Session.open(database.url);
+  try {
+    await eraser.run(`begin; select count(*) from work_erase('${item}')`);
+    await database.play(`select take('${told}'::uuid); select play('[["done"]]')`);
+    await eraser.run('commit');
+    const said = async (): Promise<string> => (await requests(`id = '${told}'`)).map(({ request }) => request).join();
+    expect(await said()).toContain('Quoted');
+    await database.query(`select set_config('work_ledger.now', (now() + interval '61 minutes')::text, true), work_retention_run()`);
+    expect(await said()).not.toContain('Quoted');
+    expect(await said()).toContain('Told');
+    expect(await database.query(`select from erasures where is_quoted and work_item_id = '${item}'`)).toEqual([]);
+  } finally {
+    await eraser.close();
+  }
+});

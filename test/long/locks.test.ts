@@ -635,6 +635,15 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
   },
   { name: 'memory_write', comesTo: ['locks'], prepare: async () => `memory_write('/memories/b.md', 'x')` },
   {
+    name: 'journal_log',
+    comesTo: ['fences', 'locks'],
+    prepare: async () => {
+      const session = String(await first.run(`select id from journal_session_create(gen_random_uuid()::text, 'Do it')`));
+      await first.run(`update work_items set heartbeat_ends_at = now() where id = ${quoted(session)}`);
+      return `journal_log(${quoted(session)}, 'thinking', '{"reasoning": "x"}')`;
+    },
+  },
+  {
     name: 'ledger_append',
     comesTo: ['fences'],
     prepare: async () => `ledger_append(${quoted((await tree()).part)}, 'note', 'x', p_idempotency_key => 'k')`,
@@ -1147,4 +1156,16 @@ test('a claim that takes a lost lease over does not wait for a sweep that counts
   await second.run(`set lock_timeout = '10s'`);
   expect(await second.run(`select focus_claim(${quoted(other)}, 'next') ->> 'kind'`)).toBe('claimed');
   await first.run('commit');
+});
+
+test('a submission waits for the item with its deduplication key that is just ending, and is not taken for it', async () => {
+  const submit = `select id from work_submit('part', 'Look again', p_dedup_key => 'look')`;
+  const ending = String(await first.run(submit));
+  expect(await first.run(submit)).toBe(ending);
+  await second.run(`begin; select from work_complete(${quoted(ending)}, 'Looked')`);
+  const submitting = third.begin(submit);
+  expect(await submitting.waitsFor(second)).toBe(true);
+  await second.run('commit');
+  expect(await submitting.outcome).toBe('done');
+  expect(await first.run(`select state from work_items where dedup_key = 'look' and id <> ${quoted(ending)}`)).toBe('queued');
 });

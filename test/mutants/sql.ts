@@ -208,10 +208,18 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_id/finds_what_people_type.test.sql',
   },
   {
+    name: 'a submission is taken for the item that is just ending',
+    file: 'sql/api/20_submit/work_submit.sql',
+    from: 'case when v_is_taken then p_dedup_key end',
+    to: 'p_dedup_key',
+    test: 'test/long/locks.test.ts',
+    title: 'a submission waits for the item with its deduplication key',
+  },
+  {
     name: 'a repeated submission without a type is refused after faculties changed',
     file: 'sql/api/20_submit/work_submit.sql',
-    from: '_work_already_submitted(p_work_type, p_description',
-    to: '_work_already_submitted(v_type, p_description',
+    from: '      p_work_type, p_description, p_idempotency_key,',
+    to: '      v_type, p_description, p_idempotency_key,',
     test: 'test/sql/work_submit/knows_the_type_of_work.test.sql',
   },
   {
@@ -351,8 +359,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: `a policy erases what was submitted to another project's faculty`,
     file: 'sql/api/80_erasure/work_retention_run.sql',
-    from: 'coalesce(f.ref, (select _asked_ref(i) from work_items i where i.id = w.id))',
-    to: 'coalesce(f.ref, w.faculty)',
+    from: 'coalesce(f.ref, _asked_ref(p_root))',
+    to: 'coalesce(f.ref, p_root.faculty)',
     test: 'test/sql/work_retention_run/goes_by_faculties_of_a_project.test.sql',
   },
   {
@@ -1990,7 +1998,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'an idempotency key of the ledger stands for any entry',
     file: 'sql/api/45_ledger/ledger_append.sql',
-    from: 'if found and (v_entry.entry_type, v_entry.content, v_entry.keep) is distinct from (p_entry_type, p_content, p_keep)',
+    from: `if found and v_entry.content <> '[erased]' and (v_entry.entry_type, v_entry.content, v_entry.keep) is distinct from (p_entry_type, p_content, p_keep)`,
     to: 'if false',
     test: 'test/sql/ledger_append/repeats_an_idempotent_call.test.sql',
   },
@@ -2263,7 +2271,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a tree is forked while it is erased',
     file: 'sql/api/30_session/work_fork.sql',
-    from: `  perform _lock_shared('trees', v_source.root_id::text);
+    from: `  perform _hold_off_erasing(v_source.id);
 `,
     to: '',
     test: 'test/long/locks.test.ts',
@@ -5097,16 +5105,63 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'erased work is forked',
     file: 'sql/api/30_session/work_fork.sql',
-    from: "perform _refuse_erased(v_source.id), _lock('branches', p_turn_id::text);",
-    to: "perform _lock('branches', p_turn_id::text);",
+    from: 'perform _hold_off_erasing(v_source.id);',
+    to: `perform _lock_shared('trees', v_source.root_id::text);`,
     test: 'test/long/erasure.test.ts',
     title: 'a fork that was under way while its source was erased',
   },
   {
+    name: 'words that are written while work is erased stay',
+    file: 'sql/api/00_ground/fence.sql',
+    from: `  perform _lock_shared('trees', w.root_id::text) from work_items w where w.id = p_work_item_id;
+`,
+    to: '',
+    test: 'test/long/erasure.test.ts',
+    title: 'while its work was being erased goes with it',
+  },
+  {
+    name: 'a batch takes an empty string for a key',
+    file: 'sql/api/45_ledger/ledger_append_batch.sql',
+    from: `  if p_idempotency_key = '' then`,
+    to: '  if false then',
+    test: 'test/sql/ledger_append_batch/repeats_an_idempotent_call.test.sql',
+  },
+  {
+    name: 'an entry that was erased is not known by its key',
+    file: 'sql/api/45_ledger/ledger_append.sql',
+    from: `if found and v_entry.content <> '[erased]' and`,
+    to: 'if found and',
+    test: 'test/sql/ledger_append/repeats_an_idempotent_call.test.sql',
+  },
+  {
+    name: 'a digest told by a transaction that was open keeps what was erased',
+    file: 'sql/api/80_erasure/quotes.sql',
+    from: ` or erased_at is null or erased_at > _now() - interval '1 hour'`,
+    to: '',
+    test: 'test/sql/work_erase/goes_from_digests_of_others.test.sql',
+  },
+  {
+    name: 'a transcript that begins while its session is erased stays',
+    file: 'sql/api/92_import/transcript_append.sql',
+    from: `    perform from transcripts t where t.session_id = p_session_id and t.project_key = p_project_key and t.subpath = '' for no key update;
+`,
+    to: '',
+    test: 'test/long/erasure.test.ts',
+    title: 'the transcript of a subagent that begins',
+  },
+  {
+    name: 'retention looks at every tree that is due to take one',
+    file: 'sql/api/80_erasure/work_retention_run.sql',
+    from: `            order by i.resolved_at
+            limit p_limit)`,
+    to: '            order by i.resolved_at)',
+    test: 'test/sql/work_retention_run/looks_only_at_what_it_takes.test.sql',
+  },
+  {
     name: 'a forked tree is due for ever',
     file: 'sql/api/80_erasure/work_retention_run.sql',
-    from: "     and _erase_forks(c.ids) = '{}'\n",
-    to: '',
+    from: "and _erase_forks(c.ids) = '{}';",
+    to: ';',
     test: 'test/sql/work_retention_run/leaves_trees_that_were_forked.test.sql',
   },
   {
@@ -5588,7 +5643,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a step may name an item that there is not',
     file: 'sql/api/45_ledger/ledger_append.sql',
-    from: 'if coalesce(p_done[1], p_doing) is not null then',
+    from: 'if cardinality(p_done) > 0 or p_doing is not null then',
     to: 'if false then',
     test: 'test/sql/ledger_append/takes_a_plan_of_items.test.sql',
   },

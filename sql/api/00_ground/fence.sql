@@ -175,6 +175,22 @@ $$;
 
 comment on function _refuse_erased(uuid) is 'For functions that write for finished work: raises WL003 where it is erased.';
 
+create or replace function _hold_off_erasing(p_work_item_id uuid)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  -- Whoever erases takes this lock, too: it waits for what this transaction writes, or has left its tombstone by the next statement.
+  perform _lock_shared('trees', w.root_id::text) from work_items w where w.id = p_work_item_id;
+  perform _refuse_erased(p_work_item_id);
+end
+$$;
+
+comment on function _hold_off_erasing(uuid) is
+  'For functions that write words for a work item without its fence: it is not erased before the transaction ends, so that what they write goes with the rest. Raises WL003 where it is erased already.';
+
 create or replace trigger fence_follow after update of focus_id, attempts, resolved_at on work_items
   for each row
   when (old.focus_id is distinct from new.focus_id or old.attempts is distinct from new.attempts or old.resolved_at is distinct from new.resolved_at)

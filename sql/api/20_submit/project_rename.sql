@@ -44,7 +44,7 @@ begin
     update projects set claims = null where name = v_from and claims is not null;
     perform _daily_rename(v_from, v_to);
   end if;
-  select * into v_project from projects where name = v_from;
+  select * into v_project from projects where name = case when v_to = v_from then p_project else v_from end;
   return v_project;
 end
 $$;

@@ -26,6 +26,7 @@ declare
   v_type text;
   v_item work_items;
   v_parent work_items;
+  v_is_taken boolean := false;
 begin
   p_project := _project_check(p_project);
   v_type := coalesce(p_work_type, _work_type_here(p_faculty, coalesce(p_project, _project_now((select w.project from work_items w where w.id = p_parent_id)))));
@@ -47,12 +48,16 @@ begin
   if '' in (p_dedup_key, p_external_id, p_idempotency_key, p_faculty) then
     perform _raise_invalid('an empty string is not a key, an identifier or a name', 'Leave the argument out, or pass null.');
   end if;
-
-  if p_parent_id is not null then
-    v_parent := _submit_parent(p_parent_id, p_project);
-  end if;
-  -- Repeated if the item that was in the way has ended meanwhile.
+  -- The item of a repeated call is returned even if its parent has ended since. Repeated if the item that was in the way has ended meanwhile.
   loop
+    v_item := _work_already_submitted(
+      p_work_type, p_description, p_idempotency_key, case when v_is_taken then p_dedup_key end, case when v_is_taken then p_external_id end);
+    if v_item.id is not null then
+      return v_item;
+    end if;
+    if p_parent_id is not null then
+      v_parent := _submit_parent(p_parent_id, p_project);
+    end if;
     insert into work_items (
       id, parent_id, root_id, depth, work_type, description, params, faculty, priority, source,
       dedup_key, idempotency_key, external_id, max_attempts, run_at, workspace_dir, workspace_dir_by, project, submitted_by, result_schema, spawn_tool_call_id)
@@ -66,10 +71,7 @@ begin
     on conflict do nothing
     returning * into v_item;
     exit when found;
-    v_item := _work_already_submitted(p_work_type, p_description, p_idempotency_key, p_dedup_key, p_external_id);
-    if v_item.id is not null then
-      return v_item;
-    end if;
+    v_is_taken := true;
   end loop;
   perform _fence_create(v_item);
   perform _budget_store(v_item.id, b.key, _budget_amount(b.key, b.value)) from jsonb_each(p_budget) b;

@@ -10,6 +10,8 @@ declare
   v_session sessions := _session(p_session);
 begin
   perform _turn_of_session(v_session, p_turn_id);
+  perform _hold_off_erasing((select work_item_id from turns where id = p_turn_id));
+  v_session := _session(p_session);
   perform session_create(p_new_label, p_turn_id, v_session.persona_id, v_session.origin, null);
   update sessions
      set parent_session_label = v_session.label, parent_turn_id = p_turn_id, task_description = v_session.task_description
@@ -20,7 +22,7 @@ end
 $$;
 
 comment on function session_fork(text, uuid, text) is
-  'Creates a session that begins at a turn that another session has or once had, and returns its row. Both share the turns up to there; nothing is copied. To let an agent continue from a turn, use work_fork(). Raises WL001 (session, turn), WL002 (the turn was never in that session; label), WL006 (label taken).';
+  'Creates a session that begins at a turn that another session has or once had, and returns its row. Both share the turns up to there; nothing is copied. To let an agent continue from a turn, use work_fork(). Raises WL001 (session, turn), WL002 (the turn was never in that session; label), WL003 (erased), WL006 (label taken).';
 
 create or replace function session_rollback(p_session text, p_turn_id uuid)
   returns sessions

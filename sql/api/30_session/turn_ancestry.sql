@@ -50,7 +50,7 @@ begin
   elsif p_turn_id is null then
     perform _raise_not_found('turn', p_turn_id);
   end if;
-  perform _refuse_erased((select work_item_id from turns where id = p_turn_id));
+  perform _hold_off_erasing((select work_item_id from turns where id = p_turn_id));
   insert into turn_workspaces (turn_id, ref) values (p_turn_id, p_ref);
 exception
   when unique_violation then

@@ -42,8 +42,8 @@ begin
     end if;
     return v_item;
   end if;
-  perform _lock_shared('trees', v_source.root_id::text);
-  perform _refuse_erased(v_source.id), _lock('branches', p_turn_id::text);
+  perform _hold_off_erasing(v_source.id);
+  perform _lock('branches', p_turn_id::text);
   -- The ledger as it was when the results of that turn had arrived.
   select coalesce(max(l.seq), 0) into v_last
     from work_ledger l

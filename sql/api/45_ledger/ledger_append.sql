@@ -61,7 +61,7 @@ begin
                  _ledger_trust_now(p_work_item_id) as trust, _now() as created_at) e
   returning * into v_entry;
   if not v_is_plain then
-    if coalesce(p_done[1], p_doing) is not null then
+    if cardinality(p_done) > 0 or p_doing is not null then
       perform _plan_check(p_work_item_id, v_entry.seq, p_done || p_doing);
     end if;
     if octet_length(p_content) > 4096 then
@@ -69,7 +69,7 @@ begin
     end if;
   end if;
   if v_fence.is_journal then
-    perform _journal_written(p_work_item_id);
+    perform _journal_alive(p_work_item_id), _journal_written(p_work_item_id);
   end if;
   return v_entry;
 end
@@ -170,7 +170,7 @@ begin
   -- Lock first, then search in a new statement, which also sees a duplicate that committed while this one waited.
   perform from fences where work_item_id = p_work_item_id for no key update;
   select * into v_entry from work_ledger where work_item_id = p_work_item_id and idempotency_key = p_idempotency_key;
-  if found and (v_entry.entry_type, v_entry.content, v_entry.keep) is distinct from (p_entry_type, p_content, p_keep)
+  if found and v_entry.content <> '[erased]' and (v_entry.entry_type, v_entry.content, v_entry.keep) is distinct from (p_entry_type, p_content, p_keep)
     and (v_entry.entry_type, v_entry.content, v_entry.keep::text) is distinct from (p_entry_type, _redacted(p_content), _redacted(p_keep::text)) then
     raise exception using
       errcode = 'WL006',

@@ -30,7 +30,7 @@ begin
     perform _raise_invalid(format('only a plan can have items, not a %s', p_entry_type));
   elsif (p_done is not null or p_doing is not null) and p_entry_type is distinct from 'step' then
     perform _raise_invalid(format('only a step can have done and doing, not a %s', p_entry_type));
-  elsif array_ndims(p_done) > 1 or cardinality(p_done) > 100 then
+  elsif array_ndims(p_done) > 1 or cardinality(p_done) > 100 or array_position(p_done, null) is not null then
     perform _raise_invalid('done must be a list of numbers of the plan''s items');
   elsif p_doing = any (p_done) then
     perform _raise_invalid(format('item %s cannot be both done and being done', p_doing));

@@ -61,13 +61,27 @@ begin
   end loop;
   -- The files that it and the readers worked on.
   delete from awareness_shown where work_item_id = p_work_item_id and path <> '' and not v_is_left;
-  update erasures set quote_count = quote_count + v_count, is_quoted = v_is_left where work_item_id = p_work_item_id;
+  -- A transaction that was open while the words went may have told them, and commit later: the next run looks again.
+  update erasures
+     set quote_count = quote_count + v_count, is_quoted = v_is_left or erased_at is null or erased_at > _now() - interval '1 hour'
+   where work_item_id = p_work_item_id;
   return v_count;
 end
 $$;
 
 comment on function _quotes_erase(uuid) is
   'Replaces the digests in other work that tell of an erased item, and what its agent told others; those of work that is not over stay until it is, since the beginning of a conversation under way must not change. Returns how many.';
+
+create or replace function _has_quotes_to_go(p_work_item_id uuid)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select exists (select from _quotes(array[p_work_item_id]) q where _is_told_over(q.work_item_id));
+$$;
+
+comment on function _has_quotes_to_go(uuid) is 'Whether a digest of work that is over quotes an erased item.';
 
 create or replace function _is_told_over(p_work_item_id uuid)
   returns boolean

@@ -69,36 +69,57 @@ create or replace function _retention_due(p_limit integer)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- Oldest first, by index, so that trees are checked for forks only until p_limit are found.
-  select w.id, c.items, c.resolved_at, p.keep, p.id
-    from (select i.id, i.state, i.faculty, i.resolved_at from work_items i
-           where i.parent_id is null and i.resolved_at is not null and i.erased_at is null
+  -- Oldest first. What is over is read by index, in a query of its own: trees are looked at only until p_limit are found.
+  select d.*
+    from ((select i.id, r.items, r.resolved_at, r.keep, r.policy_id
+             from work_items i
+            cross join lateral _retention_of(i, i.state, i.resolved_at) r
+            where i.parent_id is null and i.resolved_at is not null and i.erased_at is null and exists (select from retention_policies)
+            order by i.resolved_at
+            limit p_limit)
           union all
-          select i.id, 'completed', i.faculty, s.since from work_items i cross join lateral (select _silent_since(i) as since) s
-           where i.parent_id is null and i.resolved_at is null and i.work_type = 'journal'
-             and (i.state = 'paused' or i.state = 'created' and i.work_type = 'journal')) w
+          (select i.id, r.items, r.resolved_at, r.keep, r.policy_id
+             from work_items i
+            cross join lateral (select _silent_since(i) as since) s
+            cross join lateral _retention_of(i, 'completed', s.since) r
+            where i.parent_id is null and i.resolved_at is null and i.work_type = 'journal'
+              and (i.state = 'paused' or i.state = 'created' and i.work_type = 'journal') and exists (select from retention_policies)
+            order by s.since
+            limit p_limit)) d
+   order by d.resolved_at
+   limit p_limit;
+$$;
+
+comment on function _retention_due(integer) is 'Trees that a policy erases now, oldest first. A session that nobody ends is over since its program was silent, see _silent_since().';
+
+create or replace function _retention_of(p_root work_items, p_state text, p_since timestamptz)
+  returns table (items bigint, resolved_at timestamptz, keep text, policy_id integer)
+  language sql
+  stable
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select c.items, c.resolved_at, p.keep, p.id
+    from (select) one
     -- Not _faculty_of(): a policy covers work submitted to its faculty even if that faculty no longer exists.
     left join lateral (
       select concat_ws('@', f.faculty, c.project) as ref -- as _faculty_ref()
         from foci f
         join faculties c on c.content_hash = f.faculty_hash
-       where f.work_item_id = w.id
+       where f.work_item_id = p_root.id
        order by f.attempt desc
        limit 1) f on true
-    cross join lateral (select coalesce(f.ref, (select _asked_ref(i) from work_items i where i.id = w.id)) as faculty) a
-    cross join lateral _retention_policy(w.state, a.faculty) p
+    cross join lateral _retention_policy(p_state, coalesce(f.ref, _asked_ref(p_root))) p
     cross join lateral (
-      select count(*) as items, max(coalesce(i.resolved_at, w.resolved_at)) as resolved_at,
-             bool_and(i.resolved_at is not null or i.id = w.id) as is_over, array_agg(i.id) as ids
-        from work_items i where i.root_id = w.id) c
-   where exists (select from retention_policies) and p.keep <> 'all' and w.resolved_at < _now() - p.age and c.is_over and c.resolved_at < _now() - p.age
-     and not exists (select from retention_runs r where r.root_id = w.id and r.tried_at > _now() - interval '1 hour')
-     and _erase_forks(c.ids) = '{}'
-   order by w.resolved_at
-   limit p_limit;
+      select count(*) as items, max(coalesce(i.resolved_at, p_since)) as resolved_at,
+             bool_and(i.resolved_at is not null or i.id = p_root.id) as is_over, array_agg(i.id) as ids
+        from work_items i where i.root_id = p_root.id) c
+   where p.keep <> 'all' and p_since < _now() - p.age and c.is_over and c.resolved_at < _now() - p.age
+     and not exists (select from retention_runs r where r.root_id = p_root.id and r.tried_at > _now() - interval '1 hour')
+     and _erase_forks(c.ids) = '{}';
 $$;
 
-comment on function _retention_due(integer) is 'Trees that a policy erases now, oldest first. A session that nobody ends is over since its program was silent, see _silent_since().';
+comment on function _retention_of(work_items, text, timestamptz) is 'The tree of a root as _retention_due() lists it, if a policy erases it now; else no row. p_state, p_since: how and when the root ended, or counts as ended.';
 
 create or replace function _silent_since(p_item work_items)
   returns timestamptz

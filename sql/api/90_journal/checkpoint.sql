@@ -8,12 +8,13 @@ create or replace function checkpoint_create(p_work_item_id uuid, p_trigger text
 as $$
 begin
   perform _check_submitter(p_work_item_id);
+  perform _hold_off_erasing(p_work_item_id);
   return _checkpoint_create(p_work_item_id, p_trigger);
 end
 $$;
 
 comment on function checkpoint_create(uuid, text) is
-  'Stores the current state of a work item and returns the work_checkpoints row: summary, key decisions, current state, files modified, pending actions, all derived from its ledger and calls. Checkpoints are also made automatically after 50 journal entries, 100,000 new tokens, 15 minutes or a closed block (a step, or a summary that another program logged), whichever comes first. p_trigger: manual, or automatic if a program makes it on its own. Raises WL001, WL002, 42501.';
+  'Stores the current state of a work item and returns the work_checkpoints row: summary, key decisions, current state, files modified, pending actions, all derived from its ledger and calls. Checkpoints are also made automatically after 50 journal entries, 100,000 new tokens, 15 minutes or a closed block (a step, or a summary that another program logged), whichever comes first. p_trigger: manual, or automatic if a program makes it on its own. Raises WL001, WL002, WL003 (erased), 42501.';
 
 create or replace function _checkpoint_create(p_work_item_id uuid, p_trigger text)
   returns work_checkpoints
@@ -144,7 +145,6 @@ begin
   if v_item.work_type <> 'journal' or v_item.resolved_at is not null then
     return;
   end if;
-  perform _journal_alive(v_item.id);
   -- If several programs write at the same moment, only one checks whether a checkpoint is due.
   if not _lock_try('checkpoints', v_item.id::text) then
     return;
@@ -165,7 +165,7 @@ begin
 end
 $$;
 
-comment on function _journal_written(uuid) is 'After an entry in the journal or ledger of a session that another program drives: counts as a heartbeat, and makes a checkpoint if one is due by the same rules as for other work items.';
+comment on function _journal_written(uuid) is 'After an entry in the journal or ledger of a session that another program drives, which the caller counts as a heartbeat: makes a checkpoint if one is due by the same rules as for other work items.';
 
 create or replace function _turns_since(p_turn turns, p_until_turn_id uuid)
   returns table (turn_id uuid)

@@ -31,7 +31,8 @@ begin
     perform _journal_value_check(p_entry_type, v_key, v_type, p_content -> v_key);
   end loop;
   perform _check_submitter(p_work_item_id);
-  perform _refuse_erased(p_work_item_id);
+  perform _journal_alive(p_work_item_id); -- locks the fence, which comes before what keeps the item from being erased
+  perform _hold_off_erasing(p_work_item_id);
   v_content := _journal_shortened(p_content);
   if octet_length(v_content::text) > 65536 then
     perform _raise_invalid(format('a journal entry can have at most 64 KiB, not %s bytes', octet_length(v_content::text)));
@@ -42,6 +43,12 @@ begin
   returning * into v_entry;
   if v_entry.id is null then
     select * into v_entry from journal_entries where id = p_id;
+    if v_entry.work_item_id <> p_work_item_id then
+      raise exception using
+        errcode = 'WL006',
+        message = format('id %s was used for an entry of another work item: %s', p_id, v_entry.work_item_id),
+        hint = 'An id identifies one entry; use a new id for a new entry.';
+    end if;
   else
     perform _journal_written(p_work_item_id);
   end if;
@@ -50,7 +57,7 @@ end
 $$;
 
 comment on function journal_log(uuid, text, jsonb, text, uuid) is
-  'Adds an entry to a work item''s journal: select journal_log(''…'', ''decision'', ''{"question": "Which?", "chosenOption": "B", "reasoning": "cheaper"}''). p_content has the keys of its type (_journal_keys()). Strings over 16,000 characters, at any depth, are shortened to head and tail, and further if the entry would exceed 64 KiB. p_importance: low, normal, high or critical. p_id: repeating the same call adds one entry only. Returns the journal_entries row. Raises WL001, WL002, WL003 (erased), 42501.';
+  'Adds an entry to a work item''s journal: select journal_log(''…'', ''decision'', ''{"question": "Which?", "chosenOption": "B", "reasoning": "cheaper"}''). p_content has the keys of its type (_journal_keys()). Strings over 16,000 characters, at any depth, are shortened to head and tail, and further if the entry would exceed 64 KiB. p_importance: low, normal, high or critical. p_id: repeating the same call adds one entry only. Returns the journal_entries row. Raises WL001, WL002, WL003 (erased), WL006 (p_id used for an entry of another item), 42501.';
 
 create or replace function _journal_keys()
   returns jsonb

@@ -102,7 +102,7 @@ end
 $$;
 
 comment on function journal_session_prompt(uuid, text, uuid) is
-  'Records what a person asked in a journal session, sets the session active, and returns its row. The first prompt of a session that was opened without one becomes its description. p_id: repeating the same call records it once. Raises WL001, WL002, WL003 (it is over).';
+  'Records what a person asked in a journal session, sets the session active, and returns its row. The first prompt of a session that was opened without one becomes its description. p_id: repeating the same call records it once. Raises WL001, WL002, WL003 (it is over), WL006 (p_id used for an entry of another item).';
 
 create or replace function _session_name(p_work_item_id uuid, p_description text, p_named_by uuid)
   returns work_items

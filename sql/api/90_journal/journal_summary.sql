@@ -98,7 +98,7 @@ end
 $$;
 
 comment on function journal_summary_save(uuid, text, text, integer, integer, uuid) is
-  'Stores a model''s summary of a session as an entry of its journal, with its newest steps and the open parts of its plan, and returns the journal_entries row. Resumption packets include it. p_id: repeating the same call stores one only. Raises WL001, WL002.';
+  'Stores a model''s summary of a session as an entry of its journal, with its newest steps and the open parts of its plan, and returns the journal_entries row. Resumption packets include it. p_id: repeating the same call stores one only. Raises WL001, WL002, WL003 (erased), WL006 (p_id used for an entry of another item).';
 
 create or replace function _lines(p_texts text[])
   returns text[]

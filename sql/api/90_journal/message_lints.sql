@@ -15,7 +15,7 @@ begin
   if jsonb_typeof(p_lints) is distinct from 'array' then
     perform _raise_invalid('lints must be a list of {message, file_path, lint_source, start_line, start_col, end_line, end_col, severity}');
   end if;
-  perform _refuse_erased((select t.work_item_id from messages m join turns t on t.id = m.turn_id where m.id = p_message_id));
+  perform _hold_off_erasing((select t.work_item_id from messages m join turns t on t.id = m.turn_id where m.id = p_message_id));
   insert into message_lints (message_id, file_path, message, lint_source, start_line, start_col, end_line, end_col, severity)
   select p_message_id, l.file_path, l.message, l.lint_source, l.start_line, l.start_col, l.end_line, l.end_col, coalesce(l.severity, 'warning')
     from jsonb_to_recordset(p_lints) as l(

@@ -28,7 +28,8 @@ begin
     select array_agg(e.value::text order by e.n), coalesce(bool_and(json_typeof(e.value) = 'object'), true) into v_entries, v_are_objects
       from json_array_elements(p_entries) with ordinality as e(value, n);
   end if;
-  if v_are_objects is not true or coalesce(cardinality(v_entries), 0) <> coalesce(cardinality(p_uuids), 0) or array_position(p_uuids, null) is not null then
+  if v_are_objects is not true or array_ndims(p_uuids) > 1
+    or coalesce(cardinality(v_entries), 0) <> coalesce(cardinality(p_uuids), 0) or array_position(p_uuids, null) is not null then
     perform _raise_invalid('a transcript needs a list of JSON objects, and a uuid for each');
   end if;
   perform _check_key('a uuid', u) from unnest(p_uuids) u where octet_length(u) > 1000;
@@ -76,6 +77,8 @@ begin
       perform _raise_invalid('a transcript needs a project key and the id of a session');
     end if;
     perform _check_key('a project key', p_project_key), _check_key('the id of a session', p_session_id), _check_key('a subpath', p_subpath);
+    -- Whoever erases the session waits for this, or has marked it by the next statement.
+    perform from transcripts t where t.session_id = p_session_id and t.project_key = p_project_key and t.subpath = '' for no key update;
     -- Nobody may add to another role's session.
     perform _transcript_check(t) from transcripts t where t.session_id = p_session_id and t.project_key = p_project_key;
     -- A session that was erased must not come back by another transcript, nor one whose import was erased.

@@ -7,21 +7,20 @@ create or replace function transcript_delete(p_project_key text, p_session_id te
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_ids uuid[] := array(select t.id from transcripts t
-                         where t.session_id = p_session_id and t.project_key = p_project_key and coalesce(p_subpath, '') in ('', t.subpath)
-                           and t.deleted_at is null
-                         order by t.id);
+  v_ids uuid[] := '{}';
   v_item work_items;
 begin
-  perform _transcript_check(t) from transcripts t where t.id = any (v_ids);
-  -- Repeat if one was imported into an item in the meantime.
+  -- Repeat if one was begun, or imported into an item, in the meantime.
   loop
+    v_ids := v_ids || array(select _transcripts_left(p_project_key, p_session_id, p_subpath, v_ids));
+    perform _transcript_check(t) from transcripts t where t.id = any (v_ids);
     for v_item in select w.* from _transcript_items(v_ids, coalesce(p_subpath, '') = '') i join work_items w on w.id = i order by w.id loop
       perform journal_session_status(v_item.id, 'completed') where v_item.resolved_at is null;
       perform count(*) from work_erase(v_item.id, 'deleted by its program');
     end loop;
     perform from transcripts t where t.id = any (v_ids) order by t.id for no key update;
-    exit when not exists (select from _transcript_items(v_ids, coalesce(p_subpath, '') = ''));
+    exit when not exists (select from _transcript_items(v_ids, coalesce(p_subpath, '') = ''))
+      and not exists (select from _transcripts_left(p_project_key, p_session_id, p_subpath, v_ids));
   end loop;
   delete from transcript_entries e where e.transcript_id = any (v_ids);
   update transcripts t set summary = null, problem = null, deleted_at = coalesce(t.deleted_at, _now()) where t.id = any (v_ids);
@@ -31,6 +30,22 @@ $$;
 
 comment on function transcript_delete(text, text, text) is
   'Erases a transcript for good, with the work item that was made of it (see work_erase()), and returns how many transcripts went. p_subpath: only that one; null: the whole session, with its subagents. What stays is that it was: nothing can be appended to it any more, and its file is not imported. A session under way is completed first. Erasing again finds nothing, and does no harm. Raises WL008 (its turns are shared by forks: erase those first), 42501.';
+
+create or replace function _transcripts_left(p_project_key text, p_session_id text, p_subpath text, p_but uuid[])
+  returns setof uuid
+  language sql
+  stable
+  rows 2
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select t.id
+    from transcripts t
+   where t.session_id = p_session_id and t.project_key = p_project_key and coalesce(p_subpath, '') in ('', t.subpath)
+     and t.deleted_at is null and t.id <> all (p_but)
+   order by t.id;
+$$;
+
+comment on function _transcripts_left(text, text, text, uuid[]) is 'The transcripts of a session (p_subpath: only that one) that are not erased, but some.';
 
 create or replace function _transcript_items(p_ids uuid[], p_with_agents boolean)
   returns setof uuid

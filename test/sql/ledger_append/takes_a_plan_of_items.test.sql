@@ -1,6 +1,6 @@
 -- Items of a plan are refused where they cannot be meant, and nothing is written; an agent is told what its new plan forgot.
 begin;
-select plan(24);
+select plan(27);
 
 create function pg_temp.append(p_entry_type text, p_items jsonb default null, p_done integer[] default null, p_doing integer default null)
   returns text language sql as $$
@@ -26,6 +26,9 @@ select throws_ok(pg_temp.append('step', null, '{1}'), 'WL002', 'there is no item
 select from ledger_append(item(), 'plan', null, p_items => '[{"text": "Make the copy"}, {"text": "Read the log"}, {"text": "Prove it on the copy"}]');
 select throws_ok(pg_temp.append('step', null, '{1}', 4), 'WL002', 'there is no item 4 in the plan', 'an item that there is not');
 select throws_ok(pg_temp.append('step', null, '{0}'), 'WL002', 'there is no item 0 in the plan', 'nor one before the first');
+select throws_ok(pg_temp.append('step', null, '{null,4}'), 'WL002', 'done must be a list of numbers of the plan''s items', 'a number that is none');
+select throws_ok(pg_temp.append('step', null, '[5:6]={1,4}'), 'WL002', 'there is no item 4 in the plan', 'wherever the list begins to count');
+select throws_ok(pg_temp.append('step', null, '{{1,2}}'), 'WL002', 'done must be a list of numbers of the plan''s items', 'a list of lists');
 select throws_ok(pg_temp.append('step', null, '{1}', 1), 'WL002', 'item 1 cannot be both done and being done', 'both at once');
 select throws_ok(format($$ select pg_temp.tell(%L) $$, '{"entry_type": "step", "content": "x", "done": ["1"]}'), 'WL002',
   'done must be a list of numbers of the plan''s items', 'a number that is a text');

@@ -1,6 +1,6 @@
 -- With an idempotency key each entry of a batch is appended once, also when a longer batch comes with the same key.
 begin;
-select plan(6);
+select plan(7);
 
 select submit();
 create function pg_temp.batch(p_contents text[]) returns integer[] language sql as $$
@@ -16,6 +16,9 @@ select is((select ledger_count from item), 5, 'a repeated entry takes no number'
 select throws_ok($$ select pg_temp.batch('{a,x}') $$, 'WL006', null, 'a key does not stand for another entry');
 select results_eq($$ select content, idempotency_key from work_ledger order by seq $$,
   $$ values ('a', 'k/1'), ('b', 'k/2'), ('between', null), ('c', 'k/3'), ('d', 'k/4') $$, 'each entry has the key of its place');
+
+select throws_ok($$ select ledger_append_batch(item(), '[{"entry_type": "note", "content": "x"}]', p_idempotency_key => '') $$, 'WL002', null,
+  'an empty string is no key: whoever passes it for none would write only once');
 
 select * from finish();
 rollback;

@@ -1,6 +1,6 @@
 -- What others changed since a reader was shown a file is never written over, moved or deleted unseen; every version stays.
 begin;
-select plan(31);
+select plan(32);
 
 create function pg_temp.as(p_reader text, p_input jsonb) returns text language plpgsql as $$
 begin
@@ -66,6 +66,7 @@ select is((select array_agg(memory_command(c::json, 'again', p_reader => 'anna',
     E'The memory file has been edited. Here is the snippet showing the change (with line numbers):\n     1\tone\n     2\tand\n     3\ttwo two'], 'is answered the same');
 select is((select row(version, content)::text from v_memory_files where project = 'again'), E'(3,"one\nand\ntwo two")', 'and nothing is done twice');
 select throws_ok($$ select memory_command('{"command": "delete", "path": "/memories/k.md"}', 'again', p_idempotency_key => 'a') $$, 'WL006', null, 'a key is for one command');
+select throws_ok($$ select memory_command('{"command": "delete", "path": "/memories/k.md"}', 'again', p_idempotency_key => '') $$, 'WL002', null, 'an empty string is none');
 
 select * from finish();
 rollback;

@@ -1,10 +1,11 @@
 -- project_name() and cost_by() know a project by any of its names.
 begin;
-select plan(7);
+select plan(8);
 
 select count(*) from work_submit('a', 'Old', p_project => '/home/me/shop');
 select count(*) from project_rename('/home/me/shop', 'shop');
 select is(project_name('/home/me/shop'), 'shop', 'an earlier name leads to the one of today');
+select is((select renamed_to from project_rename('/home/me/shop', 'shop')), 'shop', 'renamed once more, it says the same');
 select is(project_name('elsewhere'), 'elsewhere', 'one that nobody renamed is itself');
 select is(project_name(null), null, 'no project has no name');
 select throws_ok($$ select project_name('') $$, 'WL002', null, 'a blank is none');

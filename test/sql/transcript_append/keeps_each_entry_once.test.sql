@@ -1,6 +1,6 @@
 -- Entries are kept as they came, once for each uuid; a summary is stored only where it was folded of all entries before.
 begin;
-select plan(18);
+select plan(19);
 
 create function pg_temp.put(p_entries json, p_uuids text[], p_more text default '') returns text language plpgsql as $$
 declare
@@ -26,6 +26,7 @@ select throws_ok($$ select transcript_append('-home', 's', null, '{}', '{}') $$,
 select throws_ok($$ select transcript_append('-home', 's', null, '[1]', '{u}') $$, 'WL002', null, 'of objects');
 select throws_ok($$ select transcript_append('-home', 's', null, '[{}]', '{}') $$, 'WL002', null, 'with a uuid for each');
 select throws_ok($$ select transcript_append('-home', 's', null, '[{}]', '{null}') $$, 'WL002', null, 'none of them null');
+select throws_ok($$ select transcript_append('-home', 's', null, '[{}, {}]', '{{u6,u7}}') $$, 'WL002', null, 'in one list');
 select throws_ok($$ select transcript_append('', 's', null, '[{}]', '{u}') $$, 'WL002', null, 'a transcript has a project key');
 select throws_ok($$ select transcript_append(repeat('x', 1001), 's', null, '[{}]', '{u}') $$, 'WL002', null, 'which an index takes');
 

@@ -1,6 +1,6 @@
 -- What digests of other work quote goes with it; of work under way when that is over, and nothing else of it changes.
 begin;
-select plan(13);
+select plan(15);
 
 select agent('{"tools": ["look"]}', '{"awareness": {"refresh_every": 1}}');
 select submit('Task of the first');
@@ -30,10 +30,16 @@ create temporary table before as select m.* from messages m join turns t on t.id
 select from work_retention_run();
 select unalike(context_at((select turn from second))::text, '%canary%', 'when it is over the quote goes');
 select alike(context_at((select turn from second))::text, '%Task of the second%[engine] What other agents were doing stood here; some of it is erased.%', 'its own words stay');
-select is((select (is_quoted, quote_count)::text from erasures), '(f,1)', 'nothing is left to do');
+select is((select (is_quoted, quote_count)::text from erasures), '(t,1)', 'a transaction that was open then may yet bring another');
 select is((select count(*) from messages m join before b on b.id = m.id where m.content::text <> b.content::text), 1::bigint, 'no other message has changed');
 select is((select count(*) from messages m join before b on b.id = m.id where m.erased_hash is not null), 1::bigint, 'and the one that has says so');
 select is((select m.context from messages m join before b on b.id = m.id where m.erased_hash is not null) ? 'shown', false, 'it no longer names what it told');
+select later('59 minutes');
+select from work_retention_run();
+select is((select is_quoted from erasures), true, 'for an hour it is looked for');
+select later('1 minute');
+select from work_retention_run();
+select is((select (is_quoted, quote_count)::text from erasures), '(f,1)', 'then nothing is left to do');
 select is((select count(*) from awareness_shown where path <> ''), 0::bigint, 'nor which file the two worked on');
 select is_empty($$ select * from work_ledger where content ~ 'canary' $$, 'the finding is gone');
 

@@ -32,6 +32,8 @@ select alike(context_at(turn())::text, '%[engine] What another agent said stood 
 select is((select erased_hash is not null from messages where metadata ->> 'kind' = 'agent_message'), true, 'its hash stays');
 select is_empty($$ select content from inbox where content <> '[erased]' $$, 'nor does it wait where it was never read');
 select is_empty($$ select from ledger_search('canary') $$, 'and is found nowhere');
+select later('1 hour');
+select from work_retention_run();
 select is((select is_quoted from erasures), false, 'nothing is left to do');
 
 select * from finish();

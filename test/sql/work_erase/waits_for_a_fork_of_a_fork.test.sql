@@ -26,6 +26,8 @@ select is((select is_quoted from erasures), true, 'the quote is still to go');
 select play('[["done"]]');
 select from work_retention_run();
 select unalike(context_at((select id from newest))::text, '%canary%', 'when it is over the quote goes');
+select later('1 hour');
+select from work_retention_run();
 select is((select is_quoted from erasures), false, 'nothing is left to do');
 
 select * from finish();
