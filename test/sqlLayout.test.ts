@@ -26,9 +26,9 @@ const back = {
   _why_waiting: '_claim_awaited',
   // A fork begins with what a person says.
   work_fork: 'work_message',
-  // What is written makes checkpoints, of sessions that other programs drive and of our own.
-  ledger_append: '_journal_written',
-  ledger_append_batch: '_journal_written',
+  // What is written is a heartbeat, and makes checkpoints, of sessions that other programs drive and of our own.
+  ledger_append: '_journal_alive _journal_written',
+  ledger_append_batch: '_journal_alive _journal_written',
   _iteration_finish: '_checkpoint_due',
   // A session that another program keeps has its plan in its journal or its recording.
   _plan_logged: '_recorded_entries',
