@@ -46,6 +46,6 @@ export const firstOf = (names: Names, rows: FragmentSqlToken, order: FragmentSql
 
 export const newestFirst = sql.fragment`created_at desc, work_item_id desc`;
 
-/** Joins v_usage as u to w: what the item has used. */
+/** Joins v_usage as u to w: what the item has used. Without the offset the planner turns it into a join that adds up all turns of the ledger. */
 export const usageOf = (named: Calls['named']) =>
-  sql.fragment`left join lateral (select * from ${named('v_usage')} u where u.work_item_id = w.work_item_id) u on true`;
+  sql.fragment`left join lateral (select * from ${named('v_usage')} u where u.work_item_id = w.work_item_id offset 0) u on true`;

@@ -80,6 +80,11 @@ const listedColumns = sql.fragment`
   w.work_item_id as id, w.parent_id, w.work_type, left(w.description, 300) as description, w.faculty, w.state, left(w.state_reason, 300) as state_reason,
   w.created_at, w.resolved_at, w.origin, left(w.outcome, 400) as outcome, l.seconds, u.total_tokens as tokens, u.cost, u.turns`;
 
+function inState(state: string | null): FragmentSqlToken {
+  if (state === null) return sql.fragment`true`;
+  return state === 'open' ? sql.fragment`w.resolved_at is null` : sql.fragment`w.state = ${state}`;
+}
+
 export function consoleWork(calls: Calls) {
   const { run, one, named, invoked } = calls;
   const usage = usageOf(named);
@@ -137,8 +142,9 @@ export function consoleWork(calls: Calls) {
         from (${firstOf(
           names,
           sql.fragment`
-            select * from ${named('v_work_list')} where resolved_at is not null and parent_id is null and work_type not in ('journal', 'import')`,
-          sql.fragment`changed_at desc`,
+            select * from ${named('v_work_list')} where resolved_at > '-infinity' and parent_id is null and work_type not in ('journal', 'import')`,
+          // Each is in an index: the ends of all work, the changes of a project's.
+          names === null ? sql.fragment`resolved_at desc` : sql.fragment`changed_at desc`,
           limit,
         )}) w
         ${times}
@@ -156,7 +162,7 @@ export function consoleWork(calls: Calls) {
           names,
           sql.fragment`
             select * from ${named('v_work_list')} w
-             where (${filter.state}::text is null or w.state = ${filter.state} or (${filter.state} = 'open' and w.resolved_at is null))
+             where ${inState(filter.state)}
                and (${filter.type}::text is null or w.work_type = ${filter.type})
                and (${filter.faculty}::text is null or w.faculty = ${filter.faculty})
                and (${filter.origin}::text is null or w.origin = ${filter.origin})

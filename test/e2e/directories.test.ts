@@ -49,7 +49,7 @@ beforeAll(async () => {
         : [{ type: 'text', text: 'Done.' }],
   }));
   const found = isRoot
-    ? await stat(decodeURIComponent(/@([^/]+)\//.exec(database.url)?.[1] ?? ''))
+    ? await stat(decodeURIComponent(/@([^/:]+)[:/]/.exec(database.url)?.[1] ?? ''))
     : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   person = { uid: found.uid, gid: found.gid };
   base = await mkdtemp(join(tmpdir(), 'directories-test-'));

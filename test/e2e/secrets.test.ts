@@ -173,7 +173,7 @@ test.skipIf(!isRoot)(
 
 test("an ordinary user's agent finds nothing either, although its commands are of the same user", async () => {
   // As root, another user plays the ordinary one: the database's, who can reach its socket.
-  const socket = decodeURIComponent(/@([^/]+)\//.exec(database.url)?.[1] ?? '');
+  const socket = decodeURIComponent(/@([^/:]+)[:/]/.exec(database.url)?.[1] ?? '');
   const { uid, gid } = isRoot ? await stat(socket) : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const owner = isRoot ? { uid, gid } : undefined;
   const directory = await directoryOf(owner);

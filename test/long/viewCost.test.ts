@@ -3,7 +3,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { costOf, vacuumAll } from '../cost.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
+import { blocksOf, costOf, vacuumAll } from '../cost.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { longItem } from '../longItem.ts';
@@ -72,6 +74,26 @@ test('a view reads what belongs to its key, and nothing else', async () => {
   }
   expect(dear).toEqual([]);
   expect(looks.length).toBeGreaterThan(40);
+});
+
+const filter = { project: null, state: null, type: null, faculty: null, origin: null, words: null, order: 'newest', before: null } as const;
+
+test('what the console shows of an item, or of the newest, adds up nothing of other work', async () => {
+  const looks: [string, (db: Db) => Promise<unknown>][] = [
+    ['the top of its page', (db) => db.console.item(wide.item)],
+    ['the cost of its tree', (db) => db.console.treeCost(wide.root)],
+    ['what ended lately', (db) => db.console.lately(null, 12)],
+    ['the newest work', (db) => db.console.workPage(filter, 20)],
+    ['the newest open work', (db) => db.console.workPage({ ...filter, state: 'open' }, 20)],
+  ];
+  const read: Record<string, number> = {};
+  for (const [what, look] of looks)
+    read[what] = await blocksOf(client, async () => {
+      const db = await openDb(database.url, 'ledger', { maximumPoolSize: 1 });
+      await look(db);
+      await db.close();
+    });
+  expect(Object.entries(read).filter(([, blocks]) => blocks > 800)).toEqual([]);
 });
 
 test('the turns of one item are joined with the foci of that item', async () => {
