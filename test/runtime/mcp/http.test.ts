@@ -107,6 +107,42 @@ test.for([false, true])('a wait that its client cancels is over for the server, 
   await client.close();
 });
 
+test.for([false, true])('a call that its client cancels takes no messages (stateless: %s)', async (isStateless) => {
+  const conversation = `cancels in time ${isStateless}`;
+  let [checks, taken] = [0, 0];
+  const taking: Db = {
+    ...db,
+    abilityInvoke: (name, ...rest) => db.abilityInvoke(name, ...rest).finally(() => (checks += name === 'check_child_work' ? 1 : 0)),
+    inboxTake: (id) => (taken++, db.inboxTake(id)),
+  };
+  const client = await clientOf(handlerWith({}, taking), { query: `?conversation=${conversation}`, isStateless });
+  const texts = async (name: string, input: Record<string, unknown>, options = {}): Promise<string> => {
+    const { content } = await client.callTool({ name, arguments: input }, options);
+    return (content as { text: string }[]).map(({ text }) => text).join('\n');
+  };
+  const child = await texts('spawn_child_work', { work_type: 'nobody', description: 'Part' });
+  const item = (await db.journal.sessionActive(conversation))?.id ?? '';
+  const other = await db.journal.sessionOpen('teller', null, null);
+  const stop = new AbortController();
+  const waiting = texts(
+    'await_child_work',
+    { work_item_ids: [child], timeout_seconds: 3600 },
+    {
+      signal: stop.signal,
+      async onprogress() {
+        if (stop.signal.aborted) return;
+        await db.abilityInvoke('tell_agent', { to: item, text: 'Mind the gap' }, other);
+        stop.abort('enough');
+      },
+    },
+  );
+  await expect(waiting).rejects.toThrow();
+  await until(() => checks === 2, 60); // one before it waited, one when it was over
+  expect(taken).toBe(1); // with the answer about the child
+  expect(await texts('ledger_read', {})).toContain('Mind the gap');
+  await client.close();
+});
+
 test.for([false, true])('a client whose work is over goes on with other work (stateless: %s)', async (isStateless) => {
   let left = 0;
   const handler = handlerWith({}, db, () => left++);
