@@ -3658,6 +3658,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a call that its client cancels takes no messages',
   },
   {
+    name: 'a client without an identity that only lists tools leaves a session',
+    file: 'runtime/mcp/http.ts',
+    from: '...(identity === null && { ledger',
+    to: '...(false && { ledger',
+    test: 'test/long/mcpHttp.test.ts',
+    title: 'a session that names nobody is a conversation of its own',
+  },
+  {
     name: 'a session that reaches a file through a link is not told who is at it',
     file: 'runtime/harness/hooks.ts',
     from: 'if (real !== null) return join(real, relative(at, path));',

@@ -39,6 +39,7 @@ function handlerWith(options: Partial<McpHttpOptions> = {}, over = db, isLeft = 
       const seat = await seatAt(over, updates, identity);
       return { ...seat, leave: () => seat.leave().then(isLeft) };
     },
+    ledger: async () => ({ db: over }),
     ...options,
   });
   handlers.push(handler);
@@ -69,7 +70,7 @@ const initialize = JSON.stringify({
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'by hand', version: '1' } },
 });
 const ping = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' });
-const listTools = JSON.stringify({ jsonrpc: '2.0', id: 3, method: 'tools/list' });
+const digest = JSON.stringify({ jsonrpc: '2.0', id: 3, method: 'resources/read', params: { uri: 'work-ledger://digest' } });
 async function post(handler: McpHttp, body: string, session?: string): Promise<Response> {
   const answer = await into(handler)(url, {
     method: 'POST',
@@ -216,7 +217,7 @@ test('a client that was not heard of for long is forgotten, and its seat is left
   const [idle, connected] = [await openSession(handler), await openSession(handler)];
   const stream = await into(handler)(url, { headers: { accept: 'text/event-stream', 'mcp-session-id': connected } });
   const client = await clientOf(handler, { query: '?conversation=comes and goes', isStateless: true });
-  for (const session of [idle, connected]) expect((await post(handler, listTools, session)).status).toBe(200);
+  for (const session of [idle, connected]) expect((await post(handler, digest, session)).status).toBe(200);
   await client.callTool({ name: 'ledger_read', arguments: {} });
   clock.mockRestore();
   await until(() => left === 2);
