@@ -201,7 +201,12 @@ export async function mcpHandler(
     import('../mcp/updates.ts'),
   ]);
   const updates = new LedgerUpdates(read.db, read.url);
-  const handler = new Handler({ token, hostnames, seatFor: (identity) => seatAt(db, updates, identity, read.db) });
+  const handler = new Handler({
+    token,
+    hostnames,
+    seatFor: (identity) => seatAt(db, updates, identity, read.db),
+    ledger: async () => ({ db }),
+  });
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     await handler.close();

@@ -56,9 +56,10 @@ export type Teller = {
 
 type Hook = (ledger: Functions, sessionId: string, input: HookInput, teller: Teller) => Promise<Said>;
 
-/** Validates a hook's input. Throws UsageError. */
-export function hookInput(input: unknown): HookInput {
-  if (!isObject(input)) throw new UsageError('a hook expects a JSON object on stdin');
+/** Validates a hook's input. Null counts as missing: Codex sends it for an answer without words. Throws UsageError. */
+export function hookInput(given: unknown): HookInput {
+  if (!isObject(given)) throw new UsageError('a hook expects a JSON object on stdin');
+  const input = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   for (const name of ['session_id', 'cwd', 'prompt', 'tool_name', 'error', 'agent_id', 'agent_type', 'last_assistant_message'] as const)
     if (!['string', 'undefined'].includes(typeof input[name])) throw new UsageError(`${name} is not a text`);
   if (input['tool_input'] !== undefined && !isObject(input['tool_input'])) throw new UsageError('tool_input is not an object');

@@ -18,7 +18,7 @@ import { jsonBody, refused } from './body.ts';
 import { Guests, whenRead } from './guests.ts';
 import type { Guest } from './guests.ts';
 import { MAX_WATCHED, Service } from './server.ts';
-import type { Seat } from './server.ts';
+import type { Seat, ServiceOptions } from './server.ts';
 import { SessionTransport } from './sessionTransport.ts';
 
 export type Identity = { conversation: string; directory?: string; project?: string } | { workItemId: string };
@@ -30,6 +30,8 @@ export type McpHttpOptions = {
   hostnames?: readonly string[];
   /** Opens the ledger for a client. */
   seatFor(identity: Identity): Promise<Seat>;
+  /** The ledger whose tools are listed to a client without an identity, which has no work before its first call. */
+  ledger(): Promise<Pick<Seat, 'db'>>;
   /** How many clients are known at a time; default: 100. */
   maxClients?: number;
   /** Seconds without a request or an open stream after which a client is forgotten; default: 1800. */
@@ -87,7 +89,7 @@ export class McpHttp {
     if (!isInitializeRequest(body))
       return refused(400, -32000, 'a session begins with initialize; then every request has its Mcp-Session-Id');
     const id = randomUUID();
-    const session = await this.#session(id, identity ?? { conversation: ownConversation(body) });
+    const session = await this.#session(id, identity, body);
     if (!this.#guests.add(id, session)) {
       await session.close();
       return noRoom();
@@ -97,8 +99,9 @@ export class McpHttp {
     return response;
   }
 
-  async #session(id: string, identity: Identity): Promise<Guest> {
-    const service = new Service(() => this.#options.seatFor(identity), { isPrompt: false });
+  async #session(id: string, identity: Identity | null, opening: unknown): Promise<Guest> {
+    const own = identity ?? { conversation: ownConversation(opening) };
+    const service = new Service(() => this.#options.seatFor(own), this.#serviceOptions(identity));
     const transport = new SessionTransport({
       sessionIdGenerator: () => id,
       onsessionclosed: () => this.#guests.forget(id),
@@ -115,9 +118,14 @@ export class McpHttp {
     return this.#guests.fetch(key, request, body);
   }
 
+  /** Most clients list tools whenever they start. Without an identity, each such start would leave a session in which nothing happened. */
+  #serviceOptions(identity: Identity | null): ServiceOptions {
+    return { isPrompt: false, ...(identity === null && { ledger: () => this.#options.ledger() }) };
+  }
+
   #caller(identity: Identity | null): Guest {
     const service = new Service(() => (identity ? this.#options.seatFor(identity) : nobody()), {
-      isPrompt: false,
+      ...this.#serviceOptions(identity),
       onToolsChanged: () => handler.notify.toolsChanged(),
     });
     const handler = createMcpHandler(() => service.server({ isConnected: false }), { legacy: 'reject', maxSubscriptions: MAX_WATCHED });

@@ -224,7 +224,7 @@ export class Service {
         }
       },
       async () => {
-        if (!isHeard) return null;
+        if (!isHeard || request.signal.aborted) return null; // nobody reads the answer of a call that was cancelled
         const { db, workItemId } = await this.#seat(meta);
         return db.inboxTake(workItemId);
       },

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { harnesses } from '../../runtime/harness/harnesses.ts';
+import { hookInput } from '../../runtime/harness/hooks.ts';
 import { cli } from '../cli.ts';
 import type { Ended } from '../cli.ts';
 
@@ -120,6 +121,9 @@ test('what these programs send is read, and what they are told is said, in their
     error: '{"message":"no"}',
   });
   expect(gemini.read({ prompt: '<hook_context>of others</hook_context>\n\nMend it.' })).toEqual({ prompt: 'Mend it.' });
+
+  expect(hookInput({ session_id: 's', cwd: null, tool_input: null, last_assistant_message: null })).toEqual({ session_id: 's' });
+  expect(() => hookInput({ last_assistant_message: 1 })).toThrow('last_assistant_message is not a text');
 
   const said = { context: 'of others' };
   const added = (hookEventName: string): string =>

@@ -3644,10 +3644,26 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'the calls of a subagent get the messages to its session',
     file: 'runtime/mcp/server.ts',
-    from: 'if (!isHeard) return null;',
-    to: '',
+    from: 'if (!isHeard || request.signal.aborted) return null;',
+    to: 'if (request.signal.aborted) return null;',
     test: 'test/runtime/agentSdk/hooks.test.ts',
     title: 'tools act as the session',
+  },
+  {
+    name: 'a call that is cancelled takes the messages that nobody will read',
+    file: 'runtime/mcp/server.ts',
+    from: 'if (!isHeard || request.signal.aborted) return null;',
+    to: 'if (!isHeard) return null;',
+    test: 'test/runtime/mcp/http.test.ts',
+    title: 'a call that its client cancels takes no messages',
+  },
+  {
+    name: 'a client without an identity that only lists tools leaves a session',
+    file: 'runtime/mcp/http.ts',
+    from: '...(identity === null && { ledger',
+    to: '...(false && { ledger',
+    test: 'test/long/mcpHttp.test.ts',
+    title: 'a session that names nobody is a conversation of its own',
   },
   {
     name: 'a session that reaches a file through a link is not told who is at it',

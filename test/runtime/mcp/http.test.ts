@@ -39,6 +39,7 @@ function handlerWith(options: Partial<McpHttpOptions> = {}, over = db, isLeft = 
       const seat = await seatAt(over, updates, identity);
       return { ...seat, leave: () => seat.leave().then(isLeft) };
     },
+    ledger: async () => ({ db: over }),
     ...options,
   });
   handlers.push(handler);
@@ -69,7 +70,7 @@ const initialize = JSON.stringify({
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'by hand', version: '1' } },
 });
 const ping = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' });
-const listTools = JSON.stringify({ jsonrpc: '2.0', id: 3, method: 'tools/list' });
+const digest = JSON.stringify({ jsonrpc: '2.0', id: 3, method: 'resources/read', params: { uri: 'work-ledger://digest' } });
 async function post(handler: McpHttp, body: string, session?: string): Promise<Response> {
   const answer = await into(handler)(url, {
     method: 'POST',
@@ -104,6 +105,42 @@ test.for([false, true])('a wait that its client cancels is over for the server, 
   );
   await expect(waiting).rejects.toThrow();
   await until(() => checks === 2, 60); // one before it waited, one when it was over
+  await client.close();
+});
+
+test.for([false, true])('a call that its client cancels takes no messages (stateless: %s)', async (isStateless) => {
+  const conversation = `cancels in time ${isStateless}`;
+  let [checks, taken] = [0, 0];
+  const taking: Db = {
+    ...db,
+    abilityInvoke: (name, ...rest) => db.abilityInvoke(name, ...rest).finally(() => (checks += name === 'check_child_work' ? 1 : 0)),
+    inboxTake: (id) => (taken++, db.inboxTake(id)),
+  };
+  const client = await clientOf(handlerWith({}, taking), { query: `?conversation=${conversation}`, isStateless });
+  const texts = async (name: string, input: Record<string, unknown>, options = {}): Promise<string> => {
+    const { content } = await client.callTool({ name, arguments: input }, options);
+    return (content as { text: string }[]).map(({ text }) => text).join('\n');
+  };
+  const child = await texts('spawn_child_work', { work_type: 'nobody', description: 'Part' });
+  const item = (await db.journal.sessionActive(conversation))?.id ?? '';
+  const other = await db.journal.sessionOpen('teller', null, null);
+  const stop = new AbortController();
+  const waiting = texts(
+    'await_child_work',
+    { work_item_ids: [child], timeout_seconds: 3600 },
+    {
+      signal: stop.signal,
+      async onprogress() {
+        if (stop.signal.aborted) return;
+        await db.abilityInvoke('tell_agent', { to: item, text: 'Mind the gap' }, other);
+        stop.abort('enough');
+      },
+    },
+  );
+  await expect(waiting).rejects.toThrow();
+  await until(() => checks === 2, 60); // one before it waited, one when it was over
+  expect(taken).toBe(1); // with the answer about the child
+  expect(await texts('ledger_read', {})).toContain('Mind the gap');
   await client.close();
 });
 
@@ -180,7 +217,7 @@ test('a client that was not heard of for long is forgotten, and its seat is left
   const [idle, connected] = [await openSession(handler), await openSession(handler)];
   const stream = await into(handler)(url, { headers: { accept: 'text/event-stream', 'mcp-session-id': connected } });
   const client = await clientOf(handler, { query: '?conversation=comes and goes', isStateless: true });
-  for (const session of [idle, connected]) expect((await post(handler, listTools, session)).status).toBe(200);
+  for (const session of [idle, connected]) expect((await post(handler, digest, session)).status).toBe(200);
   await client.callTool({ name: 'ledger_read', arguments: {} });
   clock.mockRestore();
   await until(() => left === 2);
