@@ -3792,6 +3792,8 @@ create function _check_entries(p_ids uuid[]) returns TABLE(invariant text, work_
   sql stable; -- body 7d4c1447, comment 7935a739
 create function _check_head() returns trigger
   plpgsql volatile; -- body 0eb5cd25, comment 5a69b918
+create function _check_idempotency_key(p_key text) returns void
+  plpgsql immutable; -- body fd1e4927, comment 87762a02
 create function _check_images(p_images jsonb) returns void
   plpgsql stable; -- body cf17525d, comment 1ea09a43
 create function _check_items(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
@@ -4621,7 +4623,7 @@ create function _leases_begin_by_now() returns void
 create function _ledger_append_json(p_input jsonb) returns work_ledger
   sql volatile; -- body ac3579ea, comment fbdbd7b0
 create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_entry_type text, p_content text, p_keep text[]) returns work_ledger
-  plpgsql volatile; -- body 6c578866, comment 54f159a6
+  plpgsql volatile; -- body 70a097cd, comment 54f159a6
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text
   plpgsql stable; -- body e52e4bbc, comment 544c431b
 create function _ledger_cut(p_state context_state, p_keep integer, p_trigger text, p_limit_chars numeric) returns elisions
@@ -5831,7 +5833,7 @@ create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases u
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[], p_items jsonb DEFAULT NULL::jsonb, p_done integer[] DEFAULT NULL::integer[], p_doing integer DEFAULT NULL::integer) returns work_ledger
   plpgsql volatile set enable_seqscan=off set jit=off; -- body 78336ce5, comment c6ec0db7
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
-  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set jit=off; -- body 48b99242, comment 9e4b28e3
+  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set jit=off; -- body f85325a7, comment 9e4b28e3
 create function ledger_chain_save(p_is_on boolean) returns ledger_chain
   plpgsql volatile; -- body ad824333, comment a52faf95
 create function ledger_changes() returns TABLE(under_way text, queued text, ended text, approvals text, workers text, written text, newest text)
@@ -5871,7 +5873,7 @@ create function markdown_codeblocks(p_text text) returns jsonb
 create function markdown_file_references(p_text text) returns jsonb
   sql immutable; -- body 24f17ac2, comment 2b77d582
 create function memory_command(p_input json, p_project text DEFAULT NULL::text, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid, p_reader text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body cc90d5b3, comment b2a8981e
+  plpgsql volatile; -- body f6dc5ad9, comment b2a8981e
 create function memory_erase(p_path text, p_reason text, p_project text DEFAULT NULL::text, p_keep_newest boolean DEFAULT false) returns bigint
   plpgsql volatile; -- body 87ebdac3, comment 8f9aea49
 create function memory_pin(p_path text, p_is_pinned boolean DEFAULT true, p_project text DEFAULT NULL::text, p_version integer DEFAULT NULL::integer) returns boolean

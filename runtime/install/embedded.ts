@@ -123,9 +123,9 @@ async function serverUser(): Promise<Owner> {
   return { uid: Number(user[2]), gid: Number(user[3]) };
 }
 
-/** A percent-encoded directory as the host is the only form that pg, slonik, graphile-worker and psql all understand. */
 /** Of its socket. Server and clients would otherwise take that in PGPORT. */
 const PORT = 5432;
+/** A percent-encoded directory as the host is the only form that pg, slonik, graphile-worker and psql all understand. */
 const urlAt = (socketDir: string, database: string): string => `postgresql://postgres@${encodeURIComponent(socketDir)}:${PORT}/${database}`;
 const urlOf =
   ({ socketDir }: Layout) =>

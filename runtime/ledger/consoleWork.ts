@@ -143,7 +143,7 @@ export function consoleWork(calls: Calls) {
           names,
           sql.fragment`
             select * from ${named('v_work_list')} where resolved_at > '-infinity' and parent_id is null and work_type not in ('journal', 'import')`,
-          // Each is in an index: the ends of all work, the changes of a project's.
+          // Each is in an index: the ends of all work (later than -infinity), the changes of a project's.
           names === null ? sql.fragment`resolved_at desc` : sql.fragment`changed_at desc`,
           limit,
         )}) w

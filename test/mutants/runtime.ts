@@ -1333,7 +1333,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'each call gets the connection that was idle longest',
-    file: 'runtime/ledger/pool.ts',
+    file: 'runtime/ledger/lastUsedFirst.ts',
     from: 'idle.pop();',
     to: 'idle.shift();',
     test: 'test/runtime/ledger/pool.test.ts',
@@ -1341,7 +1341,7 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'a connection that was lost is the next to be taken',
-    file: 'runtime/ledger/pool.ts',
+    file: 'runtime/ledger/lastUsedFirst.ts',
     from: 'else if (isLost) idle.unshift(pool);',
     to: '',
     test: 'test/runtime/ledger/pool.test.ts',

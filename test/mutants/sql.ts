@@ -5122,8 +5122,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a batch takes an empty string for a key',
     file: 'sql/api/45_ledger/ledger_append_batch.sql',
-    from: `  if p_idempotency_key = '' then`,
-    to: '  if false then',
+    from: '  perform _check_idempotency_key(p_idempotency_key);\n',
+    to: '',
     test: 'test/sql/ledger_append_batch/repeats_an_idempotent_call.test.sql',
   },
   {

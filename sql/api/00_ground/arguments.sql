@@ -15,6 +15,22 @@ $$;
 
 comment on function _check_key(text, text) is 'Refuses a key or a name that is too long for an index (over 1,000 bytes); null passes. Raises WL002.';
 
+create or replace function _check_idempotency_key(p_key text)
+  returns void
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  perform _check_key('an idempotency key', p_key);
+  if p_key = '' then
+    perform _raise_invalid('an empty string is not an idempotency key', 'Leave the argument out, or pass null.');
+  end if;
+end
+$$;
+
+comment on function _check_idempotency_key(text) is 'Refuses an idempotency key that is empty or too long; null passes. Raises WL002.';
+
 create or replace function _check_word(p_what text, p_word text, p_known text[])
   returns void
   language plpgsql

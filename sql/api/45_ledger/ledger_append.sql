@@ -163,10 +163,7 @@ as $$
 declare
   v_entry work_ledger;
 begin
-  perform _check_key('an idempotency key', p_idempotency_key);
-  if p_idempotency_key = '' then
-    perform _raise_invalid('an empty string is not an idempotency key');
-  end if;
+  perform _check_idempotency_key(p_idempotency_key);
   -- Lock first, then search in a new statement, which also sees a duplicate that committed while this one waited.
   perform from fences where work_item_id = p_work_item_id for no key update;
   select * into v_entry from work_ledger where work_item_id = p_work_item_id and idempotency_key = p_idempotency_key;

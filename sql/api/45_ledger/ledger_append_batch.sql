@@ -23,9 +23,7 @@ begin
   if jsonb_typeof(p_entries) is distinct from 'array' then
     perform _raise_invalid('entries must be an array of {entry_type, content, data, keep, items, done, doing}');
   end if;
-  if p_idempotency_key = '' then
-    perform _raise_invalid('an empty string is not an idempotency key');
-  end if;
+  perform _check_idempotency_key(p_idempotency_key);
   -- In nearly all batches each entry is a few plain words. One query finds out, and they are written complete, as ledger_append() writes one.
   select coalesce(array_agg(value ->> 'content' order by n), '{}'), coalesce(array_agg(null::integer), '{}'),
          (p_idempotency_key is null and bool_and((

@@ -18,11 +18,8 @@ declare
   v_hand memory_hand := _memory_hand(p_project, p_work_item_id, p_lease, p_reader);
   v_path text;
 begin
-  perform _check_key('an idempotency key', p_idempotency_key),
+  perform _check_idempotency_key(p_idempotency_key),
           _check_word('a memory command', v_command, '{view,create,str_replace,insert,delete,rename}');
-  if p_idempotency_key = '' then
-    perform _raise_invalid('an empty string is not an idempotency key');
-  end if;
   v_path := _memory_path(_memory_word(v_input, case v_command when 'rename' then 'old_path' else 'path' end));
   if v_command <> 'view' then
     v_hand.project := _memory_locked(v_hand.project);
