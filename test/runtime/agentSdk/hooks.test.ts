@@ -468,7 +468,7 @@ test.each([
   [{ session_id: 's', cwd: {} }],
   [{ session_id: 's', tool_input: 'x' }],
   [{ session_id: 's', prompt: ['x'] }],
-  [{ session_id: 's', tool_name: null }],
+  [{ session_id: 's', tool_name: 7 }],
   [{ session_id: 's', agent_id: 1 }],
 ])('what is no input of a hook is answered with nothing, and a line: %j', async (input) => {
   const said: string[] = [];
