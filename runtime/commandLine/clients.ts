@@ -1,9 +1,11 @@
 // Commands for agents that run their own loop.
 
+import { Option } from 'commander';
 import type { Command } from 'commander';
 
 import type { HookOptions } from '../commands/hook.ts';
 import type { McpHttpSettings } from '../commands/mcp.ts';
+import type { PluginOptions } from '../commands/plugin.ts';
 import type { SessionsOptions } from '../commands/sessions.ts';
 import type { Settings } from '../config.ts';
 import { anywhere, command, ends, examples, integer, port, projectOption, reads, tokenFile } from './program.ts';
@@ -50,12 +52,14 @@ export function clientsCommands(program: Command): void {
   examples(
     program
       .command('plugin <program>')
-      .description("print how to add the ledger's hooks and tools to claude-code, codex or gemini-cli")
+      .description("print how to add the ledger's hooks and tools to claude-code, codex or gemini-cli, or add or remove them")
       .option('--install', 'add the hooks to your user settings; other hooks there are kept')
+      .addOption(new Option('--uninstall', 'remove them from your user settings').conflicts('install'))
       .exitOverride()
-      .action(ends(async (name: string, options: { install?: boolean }) => (await import('../commands/plugin.ts')).plugin(name, options))),
+      .action(ends(async (name: string, options: PluginOptions) => (await import('../commands/plugin.ts')).plugin(name, options))),
     'plugin claude-code',
     'plugin codex --install',
+    'plugin codex --uninstall',
   );
 
   examples(

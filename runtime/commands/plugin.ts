@@ -5,6 +5,7 @@ import { mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/prom
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 
 import { isObject } from '../../plv8/isObject.ts';
 import { parseToml } from '../faculty/toml.ts';
@@ -37,13 +38,21 @@ args = ["mcp"]
 env_vars = ["DATABASE_URL", "WORK_LEDGER_SCHEMA", "WORK_LEDGER_PROJECT"]
 `;
 
-type Part = { path: string; text: string; install(): Promise<void> };
+/** What belongs to us in a file of settings. */
+type Part = { path: string; text: string; added: (to: string) => string; removed: (from: string) => string };
 
 const json = (path: string, settings: Settings): Part => ({
   path,
   text: JSON.stringify(settings, null, 2),
-  install: () => change(path, (text) => `${JSON.stringify(merged(parsed(text, path), settings, path), null, 2)}\n`),
+  added: (to) => jsonText(merged(parsed(to, path), settings, path)),
+  removed(from) {
+    const before = parsed(from, path);
+    const after = withoutOurs(before, path);
+    return isDeepStrictEqual(after, before) ? from : jsonText(after);
+  },
 });
+
+const jsonText = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 
 /** The files to change in a user's home, and how. */
 const parts: Record<Exclude<HarnessName, 'claude-code'>, () => Part[]> = {
@@ -52,7 +61,7 @@ const parts: Record<Exclude<HarnessName, 'claude-code'>, () => Part[]> = {
     const path = join(home, 'config.toml');
     return [
       json(join(home, 'hooks.json'), { hooks: hookSettings('codex', program) }),
-      { path, text: codexServer, install: () => change(path, (text) => withCodexServer(text, path)) },
+      { path, text: codexServer, added: (to) => withCodexServer(to, path), removed: (from) => withoutCodexServer(from, path) },
     ];
   },
   'gemini-cli': () => [
@@ -63,21 +72,31 @@ const parts: Record<Exclude<HarnessName, 'claude-code'>, () => Part[]> = {
   ],
 };
 
-export async function plugin(name: string, { install = false }: { install?: boolean }): Promise<number> {
+export type PluginOptions = { install?: boolean; uninstall?: boolean };
+
+export async function plugin(name: string, { install = false, uninstall = false }: PluginOptions): Promise<number> {
   if (!isHarness(name)) throw new UsageError(`unknown program "${name}": it is one of ${Object.keys(harnesses).join(', ')}`);
   if (name === 'claude-code') {
-    if (install) throw new UsageError('Claude Code installs the plugin itself: run what "work-ledger plugin claude-code" prints');
+    if (install || uninstall)
+      throw new UsageError('Claude Code installs and removes the plugin itself: run what "work-ledger plugin claude-code" prints');
     print(null, `claude plugin marketplace add ${quoted(folder)} && claude plugin install work-ledger@work-ledger`, false);
+    note('To remove it: claude plugin uninstall work-ledger@work-ledger && claude plugin marketplace remove work-ledger');
     return exit.ok;
   }
   for (const part of parts[name]()) {
-    if (install) await part.install();
-    note(install ? `changed ${part.path}` : `in ${part.path}:`);
-    if (!install) print(null, part.text, false);
+    if (install || uninstall) {
+      const isChanged = await change(part.path, install ? part.added : part.removed);
+      note(isChanged ? `changed ${part.path}` : `nothing to change in ${part.path}`);
+    } else {
+      note(`in ${part.path}:`);
+      print(null, part.text, false);
+    }
   }
-  if (name === 'codex') note('Codex asks once whether it may run these hooks.');
+  if (name === 'codex' && !uninstall) note('Codex asks once whether it may run these hooks.');
   return exit.ok;
 }
+
+const byHand = 'Edit it by hand: without an option, this command prints what belongs to Work Ledger';
 
 type Settings = { hooks: Record<string, object[]>; mcpServers?: Record<string, object> };
 
@@ -96,49 +115,88 @@ function withCodexServer(text: string, path: string): string {
   return changed;
 }
 
+/** Removes the server's tables. A server of this name that is not ours stays, and so do comments above the next table. */
+function withoutCodexServer(text: string, path: string): string {
+  const command = codexCommand(text, path);
+  if (command === null || !oursServer.test(command)) return text;
+  let isOurs = false;
+  const lines = text.split('\n').filter((line) => {
+    if (/^\s*\[/.test(line)) isOurs = /^\s*\[mcp_servers\.("?)work-ledger\1[\].]/.test(line);
+    return !isOurs || /^\s*(?:#|$)/.test(line);
+  });
+  const changed = `${lines.join('\n').trimEnd()}\n`;
+  const expected = codexServers(text, path);
+  delete expected['work-ledger'];
+  if (!isDeepStrictEqual(codexServers(changed, path), expected))
+    throw new UsageError(`${path} was not changed: its mcp_servers have a form that nothing can be removed from. ${byHand}`);
+  return changed;
+}
+
 /** The command of the server of this name; null: there is none. */
 function codexCommand(text: string, path: string): string | null {
-  let servers: unknown;
-  try {
-    servers = parseToml(text).value['mcp_servers'];
-  } catch {
-    throw notToml(path);
-  }
-  const there = isObject(servers) ? servers['work-ledger'] : undefined;
+  const there = codexServers(text, path)['work-ledger'];
   if (there === undefined) return null;
   return isObject(there) && typeof there['command'] === 'string' ? there['command'] : '';
 }
 
+function codexServers(text: string, path: string): Record<string, unknown> {
+  try {
+    const servers = parseToml(text).value['mcp_servers'];
+    return isObject(servers) ? servers : {};
+  } catch {
+    throw notToml(path);
+  }
+}
+
 const notToml = (path: string): UsageError =>
-  new UsageError(
-    `${path} was not changed: it is no valid TOML, or has mcp_servers in a form that nothing can be added to. Add by hand what is printed without --install`,
-  );
+  new UsageError(`${path} was not changed: it is no valid TOML, or has mcp_servers in a form that nothing can be added to. ${byHand}`);
 
 /** Replaces our own settings and keeps all others, even in the same group. */
 function merged(settings: Record<string, unknown>, { hooks, mcpServers }: Settings, path: string): Record<string, unknown> {
-  const { hooks: before = {}, mcpServers: servers = {} } = settings;
-  if (!isObject(before) || !isObject(servers) || Object.values(before).some((groups) => !Array.isArray(groups)))
-    throw new UsageError(`in ${path}, "hooks" must hold a list for each event, and "mcpServers" must be an object: nothing was changed`);
-  const kept = Object.entries(before as Record<string, unknown[]>).map(([event, groups]) => [event, groups.flatMap(withoutOurs)] as const);
-  const all: Record<string, unknown[]> = Object.fromEntries(kept.filter(([, groups]) => groups.length > 0));
+  const others = othersIn(settings, path);
+  const all = { ...others.hooks };
   for (const [event, groups] of Object.entries(hooks)) all[event] = [...(all[event] ?? []), ...groups];
-  return { ...settings, hooks: all, ...(mcpServers && { mcpServers: { ...servers, ...mcpServers } }) };
+  const servers = mcpServers && { mcpServers: { ...others.mcpServers, ...mcpServers, ...others.mcpServers } }; // another's of our name stays
+  return { ...settings, hooks: all, ...servers };
 }
 
-function withoutOurs(group: unknown): unknown[] {
+/** Leaves no empty "hooks" or "mcpServers" behind. */
+function withoutOurs(settings: Record<string, unknown>, path: string): Record<string, unknown> {
+  const { hooks: _hooks, mcpServers: _servers, ...rest } = settings;
+  return { ...rest, ...Object.fromEntries(Object.entries(othersIn(settings, path)).filter(([, part]) => Object.keys(part).length > 0)) };
+}
+
+/** The hooks and servers of others. A server of our name whose command is not ours counts as another's. */
+function othersIn({ hooks = {}, mcpServers: servers = {} }: Record<string, unknown>, path: string) {
+  if (!isObject(hooks) || !isObject(servers) || Object.values(hooks).some((groups) => !Array.isArray(groups)))
+    throw new UsageError(`in ${path}, "hooks" must hold a list for each event, and "mcpServers" must be an object: nothing was changed`);
+  const kept = Object.entries(hooks as Record<string, unknown[]>).map(([event, groups]) => [event, groups.flatMap(othersOf)] as const);
+  const { 'work-ledger': named, ...others } = servers;
+  const isOurs = isObject(named) && oursServer.test(String(named['command']));
+  return {
+    hooks: Object.fromEntries(kept.filter(([, groups]) => groups.length > 0)),
+    mcpServers: named === undefined || isOurs ? others : servers,
+  };
+}
+
+/** A group of hooks without ours; none, if it held no others. */
+function othersOf(group: unknown): unknown[] {
   if (!isObject(group) || !Array.isArray(group['hooks'])) return [group];
   const hooks = group['hooks'].filter((hook) => !ours.test(JSON.stringify(hook)));
   return hooks.length === 0 && group['hooks'].length > 0 ? [] : [{ ...group, hooks }];
 }
 
-/** Writes the whole file or nothing; a symbolic link stays one. */
-async function change(path: string, to: (text: string) => string): Promise<void> {
+/** Writes the whole file or nothing; a symbolic link stays one. Returns whether there was anything to change. */
+async function change(path: string, to: (text: string) => string): Promise<boolean> {
   const file = await realpath(path).catch(() => path);
   const there = await stat(file).catch(() => null);
-  const text = to(there === null ? '' : await readFile(file, 'utf8'));
+  const before = there === null ? '' : await readFile(file, 'utf8');
+  const text = to(before);
+  if (text === before) return false;
   await mkdir(dirname(file), { recursive: true });
   await writeFile(`${file}.work-ledger`, text, { mode: there?.mode ?? 0o600 });
   await rename(`${file}.work-ledger`, file);
+  return true;
 }
 
 function parsed(text: string, path: string): Record<string, unknown> {
@@ -148,7 +206,5 @@ function parsed(text: string, path: string): Record<string, unknown> {
   } catch {
     // reported below
   }
-  throw new UsageError(
-    `${path} is not plain JSON with an object in it (comments are not supported): nothing was changed. Add by hand what is printed without --install`,
-  );
+  throw new UsageError(`${path} is not plain JSON with an object in it (comments are not supported): nothing was changed. ${byHand}`);
 }

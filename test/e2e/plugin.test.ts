@@ -45,6 +45,61 @@ test('plugin adds to the settings of a person what is ours, once, and nothing of
   expect(config.match(/mcp_servers/g)).toHaveLength(1);
 });
 
+test('uninstall removes what is ours wherever the package was, and nothing else', async () => {
+  const [hooks, config, gemini] = [
+    join(home, '.codex', 'hooks.json'),
+    join(home, '.codex', 'config.toml'),
+    join(home, '.gemini', 'settings.json'),
+  ];
+  await Promise.all([
+    rm(join(home, '.codex'), { recursive: true, force: true }),
+    rm(join(home, '.gemini'), { recursive: true, force: true }),
+  ]);
+  const own = { hooks: [{ type: 'command', command: 'mine' }] };
+  const toml = 'model = "gpt-5.5"\n\n[mcp_servers.other]\ncommand = "x" # [mcp_servers.work-ledger]\n';
+  for (const directory of ['.codex', '.gemini']) await mkdir(join(home, directory));
+  await writeFile(hooks, JSON.stringify({ hooks: { Stop: [own] } }));
+  await writeFile(config, toml);
+  await writeFile(gemini, JSON.stringify({ theme: 'dark' }));
+  for (const name of ['codex', 'gemini-cli']) expect(await plugin(name, '--install')).toMatchObject({ code: 0 });
+  await writeFile(config, `${await readFile(config, 'utf8')}[mcp_servers.work-ledger.env]\nA = "b"\n# of what follows\n[projects]\n`);
+  expect(await plugin('codex', '--uninstall')).toMatchObject({ code: 0, stderr: `changed ${hooks}\nchanged ${config}\n` });
+  expect(JSON.parse(await readFile(hooks, 'utf8'))).toEqual({ hooks: { Stop: [own] } });
+  expect((await readFile(config, 'utf8')).replaceAll(/\n+/g, '\n')).toBe(`${toml.replaceAll(/\n+/g, '\n')}# of what follows\n[projects]\n`);
+  expect(await plugin('gemini-cli', '--uninstall')).toMatchObject({ code: 0, stderr: `changed ${gemini}\n` });
+  expect(JSON.parse(await readFile(gemini, 'utf8'))).toEqual({ theme: 'dark' });
+
+  const foreign = '[mcp_servers.work-ledger]\nurl = "https://ledger.example/mcp"\n';
+  await writeFile(config, foreign);
+  await rm(hooks);
+  const servers = JSON.stringify({ mcpServers: { 'work-ledger': { command: 'mine' } } });
+  await writeFile(gemini, servers);
+  expect(await plugin('codex', '--uninstall')).toMatchObject({
+    code: 0,
+    stderr: `nothing to change in ${hooks}\nnothing to change in ${config}\n`,
+  });
+  expect(await plugin('gemini-cli', '--uninstall')).toMatchObject({ code: 0, stderr: `nothing to change in ${gemini}\n` });
+  expect([await readFile(config, 'utf8'), await readFile(gemini, 'utf8'), await lstat(hooks).catch(() => null)]).toEqual([
+    foreign,
+    servers,
+    null,
+  ]);
+  expect(await plugin('gemini-cli', '--install')).toMatchObject({ code: 0 });
+  expect(JSON.parse(await readFile(gemini, 'utf8'))).toMatchObject(JSON.parse(servers) as object);
+
+  for (const form of ['mcp_servers.work-ledger.command = COMMAND\n', 'mcp_servers = { work-ledger = { command = COMMAND } }\n']) {
+    const text = form.replace('COMMAND', '"/elsewhere/plugin/work-ledger"');
+    await writeFile(config, text);
+    expect(await plugin('codex', '--uninstall')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/nothing can be removed from\. Edit it by hand/),
+    });
+    expect(await readFile(config, 'utf8')).toBe(text);
+  }
+  expect(await plugin('codex', '--install', '--uninstall')).toMatchObject({ code: 2 });
+  expect(await plugin('claude-code', '--uninstall')).toMatchObject({ code: 2 });
+});
+
 test('what stands beside ours in a group of hooks stays, and ours is replaced wherever the package was', async () => {
   const path = join(home, '.codex', 'hooks.json');
   const [before, mine] = ["'/elsewhere/plugin/work-ledger' hook stop --harness codex || exit 1", 'mine'].map((command) => ({
