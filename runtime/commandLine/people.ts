@@ -260,10 +260,13 @@ function writeNotes(one: OneOfNotes): void {
     'memory rollback style.md 3',
   );
   examples(
-    one('pin <path>', 'include a note in the first message to every agent and session of the project', async (options, path) =>
-      (await memory()).pin(path, true, options),
+    one(
+      'pin <path> [version]',
+      'include a note in the first message to every agent and session of the project; rejected if the version you name is no longer the newest',
+      async (options, path, version) => (await memory()).pin(path, true, options, version),
     ),
     'memory pin style.md',
+    'memory pin style.md 3',
   );
   examples(
     one('unpin <path>', 'stop including a note there', async (options, path) => (await memory()).pin(path, false, options)),

@@ -139,16 +139,21 @@ async function edited(path: string, content: string, write: (content: string) =>
 export const rollback = (typed: string | undefined, version: string | undefined, options: MemoryOptions): Promise<number> =>
   withLedger(options, async (db) => {
     const path = pathOf(typed);
-    if (!/^\d{1,9}$/.test(version ?? '')) throw new UsageError('name a version: "work-ledger memory history PATH" lists them');
-    const now = await db.notes.rollback(path, Number(version), await ofProject(options), options.why ?? null);
+    const now = await db.notes.rollback(path, versionOf(version), await ofProject(options), options.why ?? null);
     print({ path, version: now }, `${visible(path)} was restored from version ${version}, as version ${now}`, options.json ?? false);
     return exit.ok;
   });
 
-export const pin = (typed: string | undefined, isPinned: boolean, options: MemoryOptions): Promise<number> =>
+function versionOf(typed: string | undefined): number {
+  if (!/^\d{1,9}$/.test(typed ?? '')) throw new UsageError('name a version: "work-ledger memory history PATH" lists them');
+  return Number(typed);
+}
+
+/** `version`: the one that was read; if there is a newer one, nothing is pinned. */
+export const pin = (typed: string | undefined, isPinned: boolean, options: MemoryOptions, version?: string): Promise<number> =>
   withLedger(options, async (db) => {
     const path = pathOf(typed);
-    const isNew = await db.notes.pin(path, isPinned, await ofProject(options));
+    const isNew = await db.notes.pin(path, isPinned, await ofProject(options), version === undefined ? null : versionOf(version));
     const is = isPinned ? 'pinned' : 'not pinned';
     print({ path, is_new: isNew }, `${visible(path)} is ${is}${isNew ? '' : ' already'}`, options.json ?? false);
     return exit.ok;

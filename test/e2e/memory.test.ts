@@ -217,6 +217,12 @@ test('people read, edit, go back, pin and erase', async () => {
   expect((await cli(['memory', 'rollback', 'style.md', '1'])).stdout).toBe(
     '/memories/style.md was restored from version 1, as version 3\n',
   );
+  expect(await cli(['memory', 'pin', 'style.md', 'newest'])).toMatchObject({ code: 2, stderr: expect.stringContaining('name a version') });
+  expect(await cli(['memory', 'pin', 'style.md', '1'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('was changed since you viewed it'),
+  });
+  expect((await cli(['memory', 'list'])).stdout).not.toContain('(pinned)');
   expect((await cli(['memory', 'pin', 'style.md'])).stdout).toBe('/memories/style.md is pinned\n');
   expect((await cli(['memory', 'pin', 'style.md'])).stdout).toBe('/memories/style.md is pinned already\n');
   expect((await cli(['memory', 'list'])).stdout).toContain('(pinned)');
