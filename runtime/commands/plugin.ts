@@ -1,9 +1,9 @@
 // `work-ledger plugin PROGRAM`: gives another agent's program the hooks and tools of the ledger.
 
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readlink, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { isObject } from '../../plv8/isObject.ts';
@@ -122,7 +122,14 @@ function merged(settings: Record<string, unknown>, { hooks, mcpServers }: Settin
   const kept = Object.entries(before as Record<string, unknown[]>).map(([event, groups]) => [event, groups.flatMap(withoutOurs)] as const);
   const all: Record<string, unknown[]> = Object.fromEntries(kept.filter(([, groups]) => groups.length > 0));
   for (const [event, groups] of Object.entries(hooks)) all[event] = [...(all[event] ?? []), ...groups];
-  return { ...settings, hooks: all, ...(mcpServers && { mcpServers: { ...servers, ...mcpServers } }) };
+  return { ...settings, hooks: all, ...(mcpServers && { mcpServers: { ...servers, 'work-ledger': withServer(servers['work-ledger']) } }) };
+}
+
+/** As in Codex, a server of this name that is not ours stays; ours only moves, and keeps what the person set besides. */
+function withServer(before: unknown): unknown {
+  if (before === undefined) return server;
+  const isOurs = isObject(before) && typeof before['command'] === 'string' && oursServer.test(before['command']);
+  return isOurs ? { ...before, command: server.command } : before;
 }
 
 function withoutOurs(group: unknown): unknown[] {
@@ -133,12 +140,19 @@ function withoutOurs(group: unknown): unknown[] {
 
 /** Writes the whole file or nothing; a symbolic link stays one. */
 async function change(path: string, to: (text: string) => string): Promise<void> {
-  const file = await realpath(path).catch(() => path);
+  const file = await target(path);
   const there = await stat(file).catch(() => null);
   const text = to(there === null ? '' : await readFile(file, 'utf8'));
   await mkdir(dirname(file), { recursive: true });
   await writeFile(`${file}.work-ledger`, text, { mode: there?.mode ?? 0o600 });
   await rename(`${file}.work-ledger`, file);
+}
+
+/** The file behind a symbolic link, even one that is not there yet. */
+async function target(path: string): Promise<string> {
+  const there = await realpath(path).catch(() => null);
+  const link = there === null ? await readlink(path).catch(() => null) : null;
+  return there ?? (link === null ? path : resolve(dirname(path), link));
 }
 
 function parsed(text: string, path: string): Record<string, unknown> {
