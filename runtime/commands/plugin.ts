@@ -1,9 +1,9 @@
 // `work-ledger plugin PROGRAM`: gives another agent's program the hooks and tools of the ledger.
 
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readlink, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 
@@ -156,9 +156,19 @@ function merged(settings: Record<string, unknown>, { hooks, mcpServers }: Settin
   const others = othersIn(settings, path);
   const all = { ...others.hooks };
   for (const [event, groups] of Object.entries(hooks)) all[event] = [...(all[event] ?? []), ...groups];
-  const servers = mcpServers && { mcpServers: { ...others.mcpServers, ...mcpServers, ...others.mcpServers } }; // another's of our name stays
-  return { ...settings, hooks: all, ...servers };
+  if (mcpServers === undefined) return { ...settings, hooks: all };
+  const servers = isObject(settings['mcpServers']) ? settings['mcpServers'] : {};
+  return { ...settings, hooks: all, mcpServers: { ...servers, 'work-ledger': withServer(servers['work-ledger']) } };
 }
+
+/** As in Codex, a server of this name that is not ours stays; ours only moves, and keeps what the person set besides. */
+function withServer(before: unknown): unknown {
+  if (before === undefined) return server;
+  return isOurServer(before) ? { ...before, command: server.command } : before;
+}
+
+const isOurServer = (entry: unknown): entry is Record<string, unknown> =>
+  isObject(entry) && typeof entry['command'] === 'string' && oursServer.test(entry['command']);
 
 /** Leaves no empty "hooks" or "mcpServers" behind. */
 function withoutOurs(settings: Record<string, unknown>, path: string): Record<string, unknown> {
@@ -172,10 +182,9 @@ function othersIn({ hooks = {}, mcpServers: servers = {} }: Record<string, unkno
     throw new UsageError(`in ${path}, "hooks" must hold a list for each event, and "mcpServers" must be an object: nothing was changed`);
   const kept = Object.entries(hooks as Record<string, unknown[]>).map(([event, groups]) => [event, groups.flatMap(othersOf)] as const);
   const { 'work-ledger': named, ...others } = servers;
-  const isOurs = isObject(named) && oursServer.test(String(named['command']));
   return {
     hooks: Object.fromEntries(kept.filter(([, groups]) => groups.length > 0)),
-    mcpServers: named === undefined || isOurs ? others : servers,
+    mcpServers: named === undefined || isOurServer(named) ? others : servers,
   };
 }
 
@@ -188,7 +197,7 @@ function othersOf(group: unknown): unknown[] {
 
 /** Writes the whole file or nothing; a symbolic link stays one. Returns whether there was anything to change. */
 async function change(path: string, to: (text: string) => string): Promise<boolean> {
-  const file = await realpath(path).catch(() => path);
+  const file = await target(path);
   const there = await stat(file).catch(() => null);
   const before = there === null ? '' : await readFile(file, 'utf8');
   const text = to(before);
@@ -197,6 +206,13 @@ async function change(path: string, to: (text: string) => string): Promise<boole
   await writeFile(`${file}.work-ledger`, text, { mode: there?.mode ?? 0o600 });
   await rename(`${file}.work-ledger`, file);
   return true;
+}
+
+/** The file behind a symbolic link, even one that is not there yet. */
+async function target(path: string): Promise<string> {
+  const there = await realpath(path).catch(() => null);
+  const link = there === null ? await readlink(path).catch(() => null) : null;
+  return there ?? (link === null ? path : resolve(dirname(path), link));
 }
 
 function parsed(text: string, path: string): Record<string, unknown> {

@@ -114,6 +114,35 @@ test('what stands beside ours in a group of hooks stays, and ours is replaced wh
   expect(JSON.stringify(groups)).not.toContain('/elsewhere/');
 });
 
+test('a server of Gemini CLI that is not ours stays; ours is moved along with what the person set besides', async () => {
+  const path = join(home, '.gemini', 'settings.json');
+  await rm(path, { force: true });
+  await mkdir(join(home, '.gemini'), { recursive: true });
+  const install = async (own: object): Promise<unknown> => {
+    await writeFile(path, JSON.stringify({ mcpServers: { 'work-ledger': own } }));
+    expect(await plugin('gemini-cli', '--install')).toMatchObject({ code: 0 });
+    return (JSON.parse(await readFile(path, 'utf8')) as { mcpServers: Record<string, unknown> }).mcpServers['work-ledger'];
+  };
+  for (const own of [
+    { httpUrl: 'https://ledger.example/mcp', headers: { Authorization: 'Bearer mine' } },
+    { command: 'mine', args: [] },
+  ])
+    expect(await install(own)).toEqual(own);
+  const moved = await install({ command: '/elsewhere/plugin/work-ledger', args: ['mcp', '--conversation', 'anna'], trust: true });
+  expect(moved).toEqual({
+    command: expect.stringMatching(/^(?!\/elsewhere).*\/plugin\/work-ledger$/),
+    args: ['mcp', '--conversation', 'anna'],
+    trust: true,
+  });
+
+  await rm(path);
+  await symlink(join('..', 'not-yet.json'), path); // as a manager of dotfiles leaves it
+  expect(await plugin('gemini-cli', '--install')).toMatchObject({ code: 0 });
+  expect((await lstat(path)).isSymbolicLink()).toBe(true);
+  expect(await readFile(join(home, 'not-yet.json'), 'utf8')).toContain('hook stop');
+  await rm(path);
+});
+
 test('the server of Codex is found written however, and moved along; one that is not ours stays', async () => {
   const path = join(home, '.codex', 'config.toml');
   await mkdir(join(home, '.codex'), { recursive: true });

@@ -3122,7 +3122,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: "uninstalling takes another's server of our name away",
     file: 'runtime/commands/plugin.ts',
-    from: 'named === undefined || isOurs ? others : servers',
+    from: 'named === undefined || isOurServer(named) ? others : servers',
     to: 'others',
     test: 'test/e2e/plugin.test.ts',
     title: 'uninstall removes',
