@@ -29,8 +29,8 @@ const ruled = z.object({
 export type Prometheus = {
   /** The series that an expression has now. */
   query(expression: string): Promise<unknown[]>;
-  /** The alerts, and whether each could be evaluated: ok, err or unknown. */
-  alerts(): Promise<{ name: string; health: string }[]>;
+  /** The rules, alerts and what they are made of, and whether each could be evaluated: ok, err or unknown. */
+  rules(): Promise<{ name: string; health: string }[]>;
   close(): Promise<void>;
 };
 
@@ -60,7 +60,7 @@ export async function startPrometheus(targets: readonly string[]): Promise<Prome
   });
   return {
     query: async (expression) => answer.parse(await get(`/api/v1/query?query=${encodeURIComponent(expression)}`)).data.result,
-    alerts: async () => ruled.parse(await get('/api/v1/rules')).data.groups.flatMap((group) => group.rules),
+    rules: async () => ruled.parse(await get('/api/v1/rules')).data.groups.flatMap((group) => group.rules),
     async close() {
       child.kill('SIGKILL');
       await ended;

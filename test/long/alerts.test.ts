@@ -110,3 +110,25 @@ test.skipIf(noPrometheus !== null).each([
   };
   expect(await promtool([{ changed: { work_queue_due: '0x200' }, more, fires }])).toContain('SUCCESS');
 });
+
+// A series begins when something happens for the first time, and increase() does not count what it begins with.
+const failures = 'work_model_failures_total{class="authentication",faculty="engineer",model="m"}';
+const failed = 'work_items_ended_total{state="dead",faculty="engineer"}';
+test.skipIf(noPrometheus !== null).each<[string, Record<string, string | null>, Series, string | null]>([
+  [
+    'leases expire',
+    { work_leases_expired_total: null },
+    { 'work_leases_expired_total{faculty="engineer"}': '_x139 8x60' },
+    'WorkLedgerLeasesExpire',
+  ],
+  ['work fails', { work_items_ended_total: null }, { [failed]: '_x120 10x79' }, 'WorkLedgerWorkFails'],
+  ['requests fail, and none was ever answered', { work_model_: null }, { [failures]: '_x137 10x62' }, 'WorkLedgerModelFails'],
+  [
+    'they were there when Prometheus came',
+    { work_: null },
+    { 'work_workers_alive{}': '_x137 2x62', [failures]: '_x137 10x62', [failed]: '_x137 10x62' },
+    null,
+  ],
+])('of what happens for the first time, many at once: %s', async (_, changed, more, fires) => {
+  expect(await promtool([{ changed, more, fires }])).toContain('SUCCESS');
+});

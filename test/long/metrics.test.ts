@@ -337,8 +337,8 @@ async function showsAll(prometheus: Prometheus): Promise<void> {
   await until(isAllThere).catch(() => {});
   expect(empty).toEqual([]);
   expect(drawn.length).toBeGreaterThan(60);
-  await until(async () => (await prometheus.alerts()).every(({ health }) => health !== 'unknown'));
-  expect((await prometheus.alerts()).map(({ health }) => health)).toEqual(Array(12).fill('ok'));
+  await until(async () => (await prometheus.rules()).every(({ health }) => health !== 'unknown'));
+  expect((await prometheus.rules()).map(({ health }) => health)).toEqual(Array(17).fill('ok'));
 }
 
 /** Both workers together have counted what the rows say; each says alike how the ledger stands. */

@@ -84,6 +84,14 @@ test.skipIf(noSystemd).each(units)('systemd accepts %s', async (unit) => {
   expect(stdout + stderr).toBe('');
 });
 
+// With systemd's own KillMode every process of the unit gets the signal at once: `sleep 8; echo finished` says that it has finished.
+test("a worker's unit stops the worker, not the commands of its agents, and waits for longer than the grace", async () => {
+  const unit = await read('deploy/work-ledger.service');
+  expect(unit).toMatch(/^KillMode=mixed$/m);
+  const seconds = (pattern: RegExp): number => Number(pattern.exec(unit)?.[1]);
+  expect(seconds(/^TimeoutStopSec=(\d+)$/m)).toBeGreaterThan(seconds(/^ExecStart=.* --grace-seconds (\d+)$/m));
+});
+
 describe('as processes of this machine', () => {
   let database: TestDatabase;
   let home: string;
