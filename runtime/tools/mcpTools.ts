@@ -203,12 +203,15 @@ function outcomeOf(result: Record<string, unknown>): ToolOutcome {
     if (block.type === 'resource') return block.resource?.text ?? `[resource ${block.resource?.uri ?? ''}]`;
     return block.type === 'resource_link' ? `[resource ${block.uri ?? ''}]` : `[${block.type}]`;
   });
-  const content = parts.filter((part) => part !== '').join('\n') || (images.length > 0 ? '(an image)' : '(no output)');
+  const value = result['structuredContent'];
+  const isError = result['isError'] === true;
+  // A server should, but need not, repeat its structured content as text.
+  const otherwise = value === undefined ? (images.length > 0 ? '(an image)' : '(no output)') : JSON.stringify(value);
   return {
-    content,
-    isError: result['isError'] === true,
+    content: parts.filter((part) => part !== '').join('\n') || otherwise,
+    isError,
     ...(images.length > 0 && { images }),
-    ...(result['structuredContent'] !== undefined && { value: result['structuredContent'] }),
+    ...(value !== undefined && !isError && { value }), // for code, a value would be a success
   };
 }
 

@@ -232,12 +232,12 @@ test('a server over HTTP is given the headers of its settings; one that was star
   );
   try {
     await withTools([servers], async (tools) => {
-      const counter = tools.find(({ name }) => name === 'mcp__far__count_words');
-      expect(await counter?.execute({ text: 'one two' }, { signal: new AbortController().signal } as never)).toEqual({
-        content: '2',
-        isError: false,
-        value: { words: 2 },
-      });
+      const outcome = (name: string, input = {}): Promise<unknown> | undefined =>
+        tools.find((tool) => tool.name === `mcp__far__${name}`)?.execute(input, { signal: new AbortController().signal } as never);
+      expect(await outcome('count_words', { text: 'one two' })).toEqual({ content: '2', isError: false, value: { words: 2 } });
+      // Data without text is shown; that of a failure is no value, which code would take for a success.
+      expect(await outcome('data')).toEqual({ content: '{"words":2}', isError: false, value: { words: 2 } });
+      expect(await outcome('refuse')).toEqual({ content: 'not today', isError: true });
     });
   } finally {
     server.closeAllConnections();
