@@ -84,9 +84,13 @@ export function noWritesWords(error: unknown): string | null {
 /** Hint for the case that the database denies a role access to something in the ledger. */
 export const noRightHint = 'The role that is logged in may not do this: docs/operating.md, "Roles", says what each role may';
 
-/** The message of an error, or of anything else that was thrown. */
+/** The message of an error, or of anything else that was thrown: a program's tool may throw what no text can be made of. */
 export function messageOf(error: unknown): string {
   if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd')
     return 'the directory that this program was started in no longer exists: change to another one';
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return String(typeof error === 'object' && error !== null && 'message' in error ? error.message : error);
+  } catch {
+    return 'an object without a message was thrown';
+  }
 }

@@ -75,6 +75,8 @@ class Server {
   readonly #name: string;
   readonly #settings: ServerSettings;
   #client: Promise<Client> | undefined;
+  /** Clients of sessions that the server has forgotten. Others of their calls may still wait for the same answer, so they stay open. */
+  readonly #former: Client[] = [];
   /** The end of the server's output on stderr. */
   #complaint = '';
 
@@ -105,14 +107,16 @@ class Server {
   async close(): Promise<void> {
     const client = this.#client;
     this.#client = undefined;
-    await (await client?.catch(() => undefined))?.close();
+    const last = await client?.catch(() => undefined);
+    await Promise.allSettled([...this.#former.splice(0), ...(last ? [last] : [])].map((one) => one.close()));
   }
 
   async #call(name: string, input: Record<string, unknown>, signal: AbortSignal): Promise<ToolOutcome> {
     for (let tries = 1; ; tries++) {
+      const connected = this.#connected();
       let client: Client;
       try {
-        client = await this.#connected();
+        client = await connected;
       } catch (error) {
         return failed(`[engine] ${withCause(error)}. This is an environment problem; retrying will not help.`);
       }
@@ -125,9 +129,8 @@ class Server {
         );
       } catch (error) {
         if (signal.aborted) return failed('[engine] The call was ended.');
-        // A restarted server does not know earlier sessions, and has not executed the call.
-        const isForgotten = error instanceof SdkHttpError && error.status === 404;
-        if (isForgotten) await this.close();
+        const isForgotten = error instanceof SdkHttpError && hasForgotten(error);
+        if (isForgotten && this.#forget(connected)) this.#former.push(client);
         if (isForgotten && tries === 1) continue;
         return failed(
           `[engine] The MCP server "${this.#name}" did not answer: ${withCause(error)}. Check what was done before trying again.`,
@@ -138,14 +141,17 @@ class Server {
 
   #connected(): Promise<Client> {
     if (this.#client) return this.#client;
-    const mine: Promise<Client> = this.#connect(() => this.#forget(mine));
+    const mine: Promise<Client> = this.#connect(() => void this.#forget(mine));
     mine.catch(() => this.#forget(mine));
     this.#client = mine;
     return mine;
   }
 
-  #forget(client: Promise<Client>): void {
-    if (this.#client === client) this.#client = undefined;
+  /** Whether it was the one in use. */
+  #forget(client: Promise<Client>): boolean {
+    if (this.#client !== client) return false;
+    this.#client = undefined;
+    return true;
   }
 
   async #connect(onclose: () => void): Promise<Client> {
@@ -182,6 +188,12 @@ class Server {
   }
 }
 
+/**
+ * Whether a server does not know the session, as after a restart, and so has not executed the call. The protocol says 404; many servers
+ * are made after an example that answers 400.
+ */
+const hasForgotten = ({ status, message }: SdkHttpError): boolean => status === 404 || (status === 400 && /session/i.test(message));
+
 function outcomeOf(result: Record<string, unknown>): ToolOutcome {
   const blocks = (Array.isArray(result['content']) ? result['content'] : []) as {
     type: string;
@@ -203,12 +215,15 @@ function outcomeOf(result: Record<string, unknown>): ToolOutcome {
     if (block.type === 'resource') return block.resource?.text ?? `[resource ${block.resource?.uri ?? ''}]`;
     return block.type === 'resource_link' ? `[resource ${block.uri ?? ''}]` : `[${block.type}]`;
   });
-  const content = parts.filter((part) => part !== '').join('\n') || (images.length > 0 ? '(an image)' : '(no output)');
+  const value = result['structuredContent'];
+  const isError = result['isError'] === true;
+  // A server should, but need not, repeat its structured content as text.
+  const otherwise = value === undefined ? (images.length > 0 ? '(an image)' : '(no output)') : JSON.stringify(value);
   return {
-    content,
-    isError: result['isError'] === true,
+    content: parts.filter((part) => part !== '').join('\n') || otherwise,
+    isError,
     ...(images.length > 0 && { images }),
-    ...(result['structuredContent'] !== undefined && { value: result['structuredContent'] }),
+    ...(value !== undefined && !isError && { value }), // for code, a value would be a success
   };
 }
 

@@ -48,6 +48,18 @@ class _Connection(http.client.HTTPConnection):
         self.sock.connect(_SOCKET)
 
 
+_tools = {}
+
+
+def _tool(name):
+    def keep(function):
+        function.__name__ = function.__qualname__ = name
+        _tools[name] = function
+        return function
+
+    return keep
+
+
 _local = threading.local()
 _lock = threading.Lock()
 _count = 0
@@ -104,7 +116,7 @@ def _value_of(code, names):
 
 
 def _run(code, answer, limit):
-    names = {name: value for name, value in globals().items() if not name.startswith("_")}
+    names = {name: value for name, value in globals().items() if not name.startswith("_")} | _tools
     names.update(__name__="__main__", __builtins__=__builtins__)
     linecache.cache["<code>"] = (len(code), None, code.splitlines(True), "<code>")
     try:

@@ -205,6 +205,43 @@ test('what a tool returns that is no outcome is a failure that the model is told
   ).toEqual(odd.map(() => ({ status: 'failed', result: expect.stringContaining('returned no outcome') })));
 });
 
+test('whatever a tool throws is a failure that the model is told of, and not one of the work', async () => {
+  const thrown: [unknown, string][] = [
+    [undefined, 'undefined'],
+    [Symbol('scales'), 'Symbol(scales)'],
+    [Object.create(null), 'an object without a message'],
+    [{ toString: () => ({}) }, 'an object without a message'],
+    [Object.assign(Object.create(null), { message: 'no scales' }), 'no scales'],
+    [Object.assign(new Error('x'), { message: Symbol('scales') }), 'Symbol(scales)'],
+    [
+      Object.defineProperty(new Error('x'), 'message', {
+        get: () => {
+          throw new Error('none');
+        },
+      }),
+      'an object without a message',
+    ],
+  ];
+  const throws = (n: number) => async () => {
+    throw thrown[n]?.[0];
+  };
+  const item = await run({
+    ...here(),
+    task: 'Weigh them on broken scales',
+    tools: thrown.map((_, n) => defineTool({ ...weigh, name: `throws_${n}`, execute: throws(n) })),
+    modelClient: await scripted(
+      calls(...thrown.map((_, n): [string, object] => [`throws_${n}`, { thing: 'parcel' }])),
+      calls(['work_complete', { summary: 'None' }]),
+    ),
+  }).result;
+  expect(item).toMatchObject({ state: 'completed', attempts: 1 });
+  expect(
+    await database.query(
+      `select status, result #>> '{}' as result from ledger.tool_calls where work_item_id = '${item.id}' and tool_name like 'throws%' order by tool_name`,
+    ),
+  ).toEqual(thrown.map(([, said]) => ({ status: 'failed', result: expect.stringContaining(`The tool failed: ${said}`) })));
+});
+
 test('images and values that cannot be stored, and checks of input that wait or throw, are results for the model too', async () => {
   const png = { media_type: 'image/png', data: 'iVBORw0KGgo=' };
   const answers: [object, RegExp | null][] = [

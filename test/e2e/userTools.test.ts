@@ -232,12 +232,12 @@ test('a server over HTTP is given the headers of its settings; one that was star
   );
   try {
     await withTools([servers], async (tools) => {
-      const counter = tools.find(({ name }) => name === 'mcp__far__count_words');
-      expect(await counter?.execute({ text: 'one two' }, { signal: new AbortController().signal } as never)).toEqual({
-        content: '2',
-        isError: false,
-        value: { words: 2 },
-      });
+      const outcome = (name: string, input = {}): Promise<unknown> | undefined =>
+        tools.find((tool) => tool.name === `mcp__far__${name}`)?.execute(input, { signal: new AbortController().signal } as never);
+      expect(await outcome('count_words', { text: 'one two' })).toEqual({ content: '2', isError: false, value: { words: 2 } });
+      // Data without text is shown; that of a failure is no value, which code would take for a success.
+      expect(await outcome('data')).toEqual({ content: '{"words":2}', isError: false, value: { words: 2 } });
+      expect(await outcome('refuse')).toEqual({ content: 'not today', isError: true });
     });
   } finally {
     server.closeAllConnections();
@@ -245,6 +245,56 @@ test('a server over HTTP is given the headers of its settings; one that was star
   }
   expect(new Set(seen)).toEqual(new Set(['Bearer abc']));
   expect(hasForgotten).toBe(true);
+});
+
+test.each([
+  [404, 'Session not found'],
+  [400, 'Bad Request: No valid session ID provided'],
+])('calls at once to a server that has forgotten their session (%i) each run once, in one new session', async (status, says) => {
+  const sessions = new Set<string>();
+  const ran: unknown[] = [];
+  let begun = 0;
+  const again = Promise.withResolvers<void>();
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const asked = JSON.parse((await text(request)) || '{}') as { id?: number; method?: string; params?: { arguments?: { n: number } } };
+    const session = String(request.headers['mcp-session-id']);
+    const tell = (result: object, headers = {}): unknown =>
+      response
+        .writeHead(200, { 'content-type': 'application/json', ...headers })
+        .end(JSON.stringify({ jsonrpc: '2.0', id: asked.id, result }));
+    const n = asked.params?.arguments?.n;
+    if (asked.method === 'initialize') {
+      sessions.add(`s${++begun}`);
+      const about = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'far', version: '1' } };
+      tell(about, { 'mcp-session-id': `s${begun}` });
+    } else if (asked.method === 'tools/list') tell({ tools: [{ name: 'run', inputSchema: { type: 'object' } }] });
+    else if (asked.method !== 'tools/call') response.writeHead(request.method === 'POST' && asked.id === undefined ? 202 : 405).end();
+    else if (sessions.has(session)) {
+      ran.push(n);
+      again.resolve();
+      tell({ content: [{ type: 'text', text: `ran ${n}` }] });
+    } else {
+      if (n === 2) await again.promise; // the other one is already under way in the new session
+      response.writeHead(status).end(says);
+    }
+  };
+  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  try {
+    await withTools([await file('sessions.json', JSON.stringify({ mcpServers: { far: { url } } }))], async (tools) => {
+      const far = tools.find(({ name }) => name === 'mcp__far__run');
+      sessions.clear(); // as after a restart
+      const outcomes = [1, 2].map(async (n) => far?.execute({ n }, { signal: new AbortController().signal } as never));
+      void outcomes[0]?.finally(() => again.resolve());
+      expect(await Promise.all(outcomes)).toEqual([1, 2].map((n) => ({ content: `ran ${n}`, isError: false })));
+    });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+  expect(ran).toEqual([1, 2]);
+  expect(begun).toBe(2);
 });
 
 test.each([
