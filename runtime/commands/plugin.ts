@@ -142,7 +142,7 @@ function codexCommand(text: string, path: string): string | null {
 function codexServers(text: string, path: string): Record<string, unknown> {
   try {
     const servers = parseToml(text).value['mcp_servers'];
-    return isObject(servers) ? servers : {};
+    return isObject(servers) ? { ...servers } : {}; // plain, since isDeepStrictEqual() compares prototypes
   } catch {
     throw notToml(path);
   }

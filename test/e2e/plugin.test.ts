@@ -69,6 +69,10 @@ test('uninstall removes what is ours wherever the package was, and nothing else'
   expect(await plugin('gemini-cli', '--uninstall')).toMatchObject({ code: 0, stderr: `changed ${gemini}\n` });
   expect(JSON.parse(await readFile(gemini, 'utf8'))).toEqual({ theme: 'dark' });
 
+  await Promise.all([rm(hooks), rm(config)]);
+  for (const option of ['--install', '--uninstall']) expect(await plugin('codex', option)).toMatchObject({ code: 0 });
+  expect([await readFile(hooks, 'utf8'), await readFile(config, 'utf8')]).toEqual(['{}\n', '\n']);
+
   const foreign = '[mcp_servers.work-ledger]\nurl = "https://ledger.example/mcp"\n';
   await writeFile(config, foreign);
   await rm(hooks);
