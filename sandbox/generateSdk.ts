@@ -10,23 +10,19 @@ const base = readFileSync(fileURLToPath(new URL('python/sdk.py', import.meta.url
 const types = new Map(Object.entries({ string: 'str', integer: 'int', number: 'float', boolean: 'bool', array: 'list', object: 'dict' }));
 
 /** The return type of a function, and how the value is made from the engine's answer. A hook may have turned the answer into plain text. */
-const results = new Map<string, [type: string, make: string]>([
-  [
-    'bash',
-    ['BashResult', 'BashResult(**value) if isinstance(value, dict) else BashResult(value, "", 0, 0, value.count("\\n") + 1, False)'],
-  ],
-  [
-    'grep',
-    [
+const results = new Map<string, [type: string, make: string]>(
+  Object.entries({
+    bash: ['BashResult', 'BashResult(**value) if isinstance(value, dict) else BashResult(value, "", 0, 0, value.count("\\n") + 1, False)'],
+    grep: [
       'list[GrepMatch]',
       '[GrepMatch(**match) for match in value] if isinstance(value, list) else [GrepMatch("", 0, line) for line in value.split("\\n")]',
     ],
-  ],
-  ['glob', ['list[str]', 'value if isinstance(value, list) else value.split("\\n")']],
-  ['ledger_append', ['dict', 'json.loads(value)']],
-  ['ledger_read', ['list[dict]', 'json.loads(value)']],
-  ['check_child_work', ['list[dict]', 'json.loads(value)']],
-]);
+    glob: ['list[str]', 'value if isinstance(value, list) else value.split("\\n")'],
+    ledger_append: ['dict', 'json.loads(value)'],
+    ledger_read: ['list[dict]', 'json.loads(value)'],
+    check_child_work: ['list[dict]', 'json.loads(value)'],
+  }),
+);
 /** Names that no function or parameter can have. */
 const reserved = new Set([
   '_call',
