@@ -4489,7 +4489,7 @@ create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
   plpgsql volatile; -- body 41f5916a, comment 1c87e459
 create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid, p_flags iteration_flags DEFAULT NULL::iteration_flags) returns json
-  plpgsql volatile; -- body 001d3c5e, comment 357daa9a
+  plpgsql volatile; -- body 3198fb77, comment 357daa9a
 create function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb, p_turn turns DEFAULT NULL::turns) returns iteration_flags
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8286930a, comment e7a8af55
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
