@@ -5337,7 +5337,7 @@ create function _stall_words(p_focus foci, p_head turns, p_limit integer) return
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a0ed1169, comment fcc5eb4a
 create function _standing_family(p_item work_items, p_until timestamp with time zone, p_max_chars integer) returns text
-  sql stable; -- body db18d122, comment 69aa10cc
+  sql stable; -- body 25eea4d9, comment 69aa10cc
 create function _standing_files(p_facts jsonb, p_max_chars integer) returns text
   sql stable; -- body 90b5dbf5, comment 0aa26540
 create function _standing_of(p_item work_items, p_turn_id uuid, p_above text, p_max_chars integer) returns text
@@ -5723,7 +5723,7 @@ create function awareness_here(p_work_item_id uuid, p_directory text) returns te
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   plpgsql volatile; -- body e315dfdd, comment 2f7bfa2f
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
-  plpgsql stable; -- body ccbab0e3, comment dcf06dcb
+  plpgsql stable; -- body 036eab78, comment dcf06dcb
 create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'manual'::text) returns work_checkpoints
   plpgsql volatile; -- body 0317022d, comment de70d60d
 create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
