@@ -4489,7 +4489,7 @@ create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
   plpgsql volatile; -- body 41f5916a, comment 1c87e459
 create function _iteration_finish(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_iteration integer, p_driven_seconds double precision, p_kept_turn_id uuid DEFAULT NULL::uuid, p_flags iteration_flags DEFAULT NULL::iteration_flags) returns json
-  plpgsql volatile; -- body 001d3c5e, comment 357daa9a
+  plpgsql volatile; -- body 3198fb77, comment 357daa9a
 create function _iteration_flags(p_item work_items, p_focus foci, p_config jsonb, p_turn turns DEFAULT NULL::turns) returns iteration_flags
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 8286930a, comment e7a8af55
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
@@ -5337,7 +5337,7 @@ create function _stall_words(p_focus foci, p_head turns, p_limit integer) return
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a0ed1169, comment fcc5eb4a
 create function _standing_family(p_item work_items, p_until timestamp with time zone, p_max_chars integer) returns text
-  sql stable; -- body db18d122, comment 69aa10cc
+  sql stable; -- body 25eea4d9, comment 69aa10cc
 create function _standing_files(p_facts jsonb, p_max_chars integer) returns text
   sql stable; -- body 90b5dbf5, comment 0aa26540
 create function _standing_of(p_item work_items, p_turn_id uuid, p_above text, p_max_chars integer) returns text
@@ -5723,7 +5723,7 @@ create function awareness_here(p_work_item_id uuid, p_directory text) returns te
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   plpgsql volatile; -- body e315dfdd, comment 2f7bfa2f
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
-  plpgsql stable; -- body ccbab0e3, comment dcf06dcb
+  plpgsql stable; -- body 036eab78, comment dcf06dcb
 create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'manual'::text) returns work_checkpoints
   plpgsql volatile; -- body 0317022d, comment de70d60d
 create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints

@@ -175,7 +175,9 @@ as $$
          else 'Children started before this point belong to the previous work item: ' end
       || (select string_agg(c.id::text, ', ' order by c.created_at)
             from (select c.id, c.created_at
-                    from _forked_at(p_item.fork_turn_id) o join work_items c on c.parent_id = o.work_item_id and c.created_at <= o.completed_at
+                    from _forked_at(p_item.fork_turn_id) o
+                    join work_items c on c.parent_id = o.work_item_id
+                     and (c.created_at <= o.completed_at or exists (select from tool_calls k where k.id = c.spawn_tool_call_id and k.turn_id = o.id))
                    order by c.created_at desc limit 20) c)), '');
 $$;
 

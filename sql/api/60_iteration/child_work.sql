@@ -101,7 +101,8 @@ begin
   select i into v_stranger from unnest(p_work_item_ids) i
    where not exists (select from work_items w where w.id = i and w.parent_id = p_work_item_id) limit 1;
   if found then
-    perform _raise_invalid(format('%s is not a child of this work item', v_stranger));
+    perform _raise_invalid(format('%s is not a child of this work item', v_stranger),
+      'Only this work item''s own children count, not those of an item that it continues or was forked from. To wait for any work, call wait_for.');
   end if;
   return _work_states_of(p_work_item_ids, true);
 end

@@ -81,7 +81,8 @@ begin
   end if;
 
   p_focus := _iteration_counted(p_focus.id, v_turn, v_call_count);
-  if v_call_count > 0
+  -- After a refusal the model refuses again, also in the middle of its calls.
+  if (v_call_count > 0 and v_turn.stop_reason <> 'refusal')
     or (p_focus.stall_count < 4 and v_turn.stop_reason in (
           'end_turn', 'stop_sequence', 'tool_use', 'max_tokens', 'pause_turn', 'model_context_window_exceeded')) then
     perform _checkpoint_due(p_item, v_turn);

@@ -1,6 +1,6 @@
 -- Failed work is tried again in a new item that goes on where it ended, knows how, and keeps the session; without a turn the ledger is its past.
 begin;
-select plan(15);
+select plan(17);
 
 set local work_ledger.now = '2026-11-20 12:00:00+00';
 
@@ -49,6 +49,20 @@ select play('[["Done twice."]]');
 select results_eq($$ select attempt, session_label from foci where work_item_id = item() order by 1 $$,
   $$ select 1, (select continues_id::text from item) union all select 2, item() || '/2' $$, 'its first attempt is in the session of the item before, the next in one of its own');
 select alike((select body::text from request order by n desc limit 1), '%Twice%Attempt 2%What you were told in them:%Mind the gap%', 'and knows what was said on the way');
+
+-- It is told which children are not its own, also those of the very last turn, and how to wait for them.
+select agent('{"max_children": 4, "elide_budget": 0}', '{"awareness": {"enabled": false}}');
+select submit('Delegate it');
+select take(item());
+select drive(), answer('[["spawn_child_work", {"work_type": "analyze", "description": "A part"}]]');
+set local work_ledger.now = '2026-11-21 12:00:00+00'; -- the call runs after its response is stored
+select from tool_call_execute(item(), lease(), (select id from tool_calls where turn_id = turn()));
+create temporary table part as select id from work_items where parent_id = item();
+select from work_cancel(item());
+select take(work_retry(item()));
+select play(format('[[["check_child_work", {"work_item_ids": ["%s"]}]]]', (select id from part))::jsonb);
+select alike((select body::text from request order by n desc limit 1), '%Children started before this point belong to the previous work item: ' || (select id from part) || '%', 'which children are not its own');
+select alike((select result::text from tool_calls where tool_name = 'check_child_work'), '%is not a child of this work item%call wait_for%', 'and how to wait for them');
 
 select * from finish();
 rollback;
