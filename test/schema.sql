@@ -3883,7 +3883,7 @@ create function _claims_lapse() returns void
 create function _claims_made(p_call tool_calls, p_claims claims[]) returns void
   plpgsql volatile; -- body 0cde7a75, comment de25a443
 create function _claims_refused(p_claims claims[]) returns text
-  plpgsql volatile; -- body 1b594ac4, comment 6dd94eda
+  plpgsql volatile; -- body 1b594ac4, comment 54f8732f
 create function _claims_setting(p_item work_items, p_config jsonb) returns text
   sql stable; -- body a82d5b22, comment a264bb63
 create function _clock_set_back(p_now timestamp with time zone, p_tolerance interval) returns interval
@@ -5731,7 +5731,7 @@ create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
 create function claim_break(p_work_item_id uuid, p_key text, p_reason text DEFAULT NULL::text) returns boolean
   plpgsql volatile; -- body 4598cf88, comment cd8e9f15
 create function claim_check(p_work_item_id uuid, p_path text) returns json
-  plpgsql volatile; -- body c5cde286, comment c9aacbb4
+  plpgsql volatile; -- body 489332e2, comment c9aacbb4
 create function claim_release(p_work_item_id uuid, p_key text, p_lease uuid DEFAULT NULL::uuid) returns boolean
   plpgsql volatile; -- body 86bd3324, comment e808611c
 create function claim_take(p_work_item_id uuid, p_key text, p_mode text DEFAULT 'exclusive'::text, p_ttl interval DEFAULT '01:00:00'::interval, p_why text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid) returns json

@@ -1,7 +1,8 @@
 // `work-ledger plugin PROGRAM`: gives another agent's program the hooks and tools of the ledger.
 
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, readlink, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -203,8 +204,13 @@ async function change(path: string, to: (text: string) => string): Promise<boole
   const text = to(before);
   if (text === before) return false;
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(`${file}.work-ledger`, text, { mode: there?.mode ?? 0o600 });
-  await rename(`${file}.work-ledger`, file);
+  const fresh = `${file}.${randomUUID()}`; // of its own: another may be installing at the same time
+  try {
+    await writeFile(fresh, text, { mode: there?.mode ?? 0o600 });
+    await rename(fresh, file);
+  } finally {
+    await rm(fresh, { force: true });
+  }
   return true;
 }
 

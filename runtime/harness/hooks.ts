@@ -111,18 +111,17 @@ export const hooks = {
     else await ledger.rows('journal_session_prompt', sessionId, prompt, randomUUID());
     return { context: await news(ledger, sessionId, teller) };
   },
-  /** Says whether others are working on the file that is about to change: as a refusal, or as context for the model. */
+  /** Says whether others are working on the files that are about to change: as a refusal, or as context for the model. */
   'pre-tool-use': async (ledger, sessionId, { cwd, tool_name: tool = '', tool_input: input = {} }) => {
-    const said: string[] = [];
-    for (const { path, operation } of touchesOf(tool, input)) {
-      if (operation === 'read') continue;
-      const [row] = await ledger.rows('claim_check', sessionId, await realFile(resolve(cwd ?? process.cwd(), path)));
-      const answer = row?.['claim_check'];
-      if (!isObject(answer) || typeof answer['says'] !== 'string') continue;
-      if (answer['kind'] === 'refuse') return { context: '', refusal: answer['says'] };
-      said.push(answer['says']);
-    }
-    return { context: said.join('\n\n') };
+    const changed = touchesOf(tool, input).filter(({ operation }) => operation !== 'read');
+    const files = await Promise.all(changed.map(({ path }) => realFile(resolve(cwd ?? process.cwd(), path))));
+    // One on each line; a line break within a name would make two of it.
+    const paths = files.map((file) => file.replaceAll('\n', ' '));
+    if (paths.length === 0) return nothing;
+    const [row] = await ledger.rows('claim_check', sessionId, paths.join('\n'));
+    const answer = row?.['claim_check'];
+    if (!isObject(answer) || typeof answer['says'] !== 'string') return nothing;
+    return answer['kind'] === 'refuse' ? { context: '', refusal: answer['says'] } : { context: answer['says'] };
   },
   /** Records the use of a tool. Says what is new elsewhere while the session works. */
   'post-tool-use': async (ledger, sessionId, input, teller) => {

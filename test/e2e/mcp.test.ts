@@ -610,6 +610,8 @@ test('a client asks before it changes a file, by the path of the file, and refus
     expect(JSON.parse((await hook('pre-tool-use', tried, '--harness', 'codex')).stdout)).toMatchObject(
       says({ permissionDecision: 'deny' }),
     );
+    // A patch that is refused for one of its files holds none of the others.
+    expect(await database.query(`select from ledger.v_claims where key in ('file:cents.js', 'file:old.js')`)).toEqual([]);
     expect(await hook('pre-tool-use', tried, '--harness', 'vim')).toMatchObject({ code: 1, stdout: '' });
     await hook('session-end', { session_id: 'claims-1', cwd: root });
     expect(JSON.stringify(await edit('claims-3', root, 'money.js', 'Write'))).not.toContain('deny');

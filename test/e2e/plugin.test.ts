@@ -1,9 +1,11 @@
 // What gives other agents' programs the hooks of the ledger: `work-ledger plugin`, with settings that hold other things, and hooks as
 // these programs call them and read their answers. test/long/harnesses.test.ts has the programs themselves.
 
-import { chmod, lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -223,4 +225,19 @@ test('what these programs send is read, and what they are told is said, in their
   expect(gemini.answer('pre-tool-use', 'BeforeTool', said)).toBe('{"systemMessage":"of others"}');
   expect(gemini.answer('pre-tool-use', 'BeforeTool', { context: '', refusal: 'held' })).toBe('{"decision":"deny","reason":"held"}');
   for (const each of [claude, codex, gemini]) expect(each.answer('stop', 'Stop', { context: '' })).toBe('');
+});
+
+test('several that install at once do not get in the way of each other', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'plugin-test-'));
+  try {
+    const command = new URL('../../runtime/commands/plugin.ts', import.meta.url).href;
+    const script = `const { plugin } = await import(${JSON.stringify(command)});
+      await Promise.all([1, 2, 3, 4].map(() => plugin('gemini-cli', { install: true })));`;
+    const env = { PATH: process.env['PATH'], HOME: root };
+    await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env });
+    expect(await readdir(join(root, '.gemini'))).toEqual(['settings.json']);
+    expect(JSON.parse(await readFile(join(root, '.gemini', 'settings.json'), 'utf8'))).toHaveProperty('mcpServers.work-ledger');
+  } finally {
+    await rm(root, { recursive: true });
+  }
 });

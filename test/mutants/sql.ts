@@ -431,6 +431,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/claim_check/answers_sessions.test.sql',
   },
   {
+    name: 'a change of several files that is refused for one claims the others',
+    file: 'sql/api/45_ledger/claims.sql',
+    from: "v_says := case when v_setting = 'refuse' then _claims_refused(v_claims) end;",
+    to: "v_says := case when v_setting = 'refuse' then _claims_refused(v_claims[1:1]) end;",
+    test: 'test/sql/claim_check/answers_sessions.test.sql',
+  },
+  {
     name: `a container's copy is the shared file`,
     file: 'sql/api/45_ledger/claims.sql',
     from: `v_is_copy boolean := p_item.focus_id is not null and p_config #>> '{engage,workspace}' = 'container';`,

@@ -67,8 +67,11 @@ as $$
 declare
   v_item work_items := _fence(p_work_item_id, nullif(current_setting('work_ledger.lease', true), '')::uuid);
   v_setting text := _claims_setting(v_item, _config_of(v_item));
-  v_claim claims := _claim_new(v_item, _config_of(v_item), 'file:' || p_path, _claim_ttl());
+  v_claims claims[] := array(
+    select _claim_new(v_item, _config_of(v_item), 'file:' || path, _claim_ttl()) from regexp_split_to_table(coalesce(p_path, ''), E'\n') path);
+  v_claim claims;
   v_found record;
+  v_says text;
 begin
   perform _claimant_check(v_item, v_item.state in ('created', 'paused'));
   -- The session was thought to be over (another program left it, its end was told late), and its claim would hold nobody.
@@ -78,14 +81,19 @@ begin
   if v_setting = 'off' then
     return json_build_object('kind', 'allow');
   end if;
-  v_claim.changed_at := _now();
-  perform _lock('claims', _claim_place(v_claim.key));
-  select * into v_found from _claim_look(v_claim);
-  if v_setting = 'refuse' and (v_found.taken_by).key is not null then
-    return json_build_object('kind', 'refuse', 'says', _claim_refusal(v_claim, v_found.taken_by));
+  -- All or none: a change that is refused for one file changes none.
+  perform _lock_all('claims', array(select _claim_place(c.key) from unnest(v_claims) c));
+  v_says := case when v_setting = 'refuse' then _claims_refused(v_claims) end;
+  if v_says is not null then
+    return json_build_object('kind', 'refuse', 'says', v_says);
   end if;
-  perform _claim_store(v_claim, v_found.own, v_found.is_free, v_found.newer <> '{}');
-  return json_build_object('kind', case when v_found.newer = '{}' then 'allow' else 'warn' end, 'says', _claim_warning(v_claim, v_found.newer));
+  foreach v_claim in array v_claims loop
+    v_claim.changed_at := _now();
+    select * into v_found from _claim_look(v_claim);
+    perform _claim_store(v_claim, v_found.own, v_found.is_free, v_found.newer <> '{}');
+    v_says := nullif(concat_ws(E'\n', v_says, _claim_warning(v_claim, v_found.newer)), '');
+  end loop;
+  return json_build_object('kind', case when v_says is null then 'allow' else 'warn' end, 'says', v_says);
 end
 $$;
 
@@ -230,6 +238,28 @@ $$;
 
 comment on function _claim_look(claims) is
   'Who else claimed a thing; the caller holds the lock on it. own: the claim that the item already has on it. newer: others that claimed or changed it since, all if the item has no claim. taken_by: the one because of which the claim is refused. is_free: nobody else has a binding claim. Nulls: none. A claim of an item above does not count: those below it work for it.';
+
+create or replace function _claims_refused(p_claims claims[])
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_claim claims;
+  v_taken_by claims;
+begin
+  foreach v_claim in array p_claims loop
+    v_taken_by := (_claim_look(v_claim)).taken_by;
+    if v_taken_by.key is not null then
+      return _claim_refusal(v_claim, v_taken_by);
+    end if;
+  end loop;
+  return null;
+end
+$$;
+
+comment on function _claims_refused(claims[]) is 'Why a change that needs these claims is not made; null: they are free. The caller holds the locks on them.';
 
 create or replace function _claim_store(p_claim claims, p_own claims, p_is_free boolean, p_is_anew boolean)
   returns claims

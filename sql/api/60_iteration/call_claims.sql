@@ -75,28 +75,6 @@ $$;
 comment on function _calls_claim(work_items, jsonb, uuid, uuid) is
   'Claims what calls of a turn, or one of them, are about to change: the item holds each file, record or URL that they touch for _claim_ttl(). Where others hold one, depending on the setting, the result begins with a line about them, or the call is settled without running. Called when a call is cleared to run: hooks and people have been asked. Returns the refusal of the last call; null: it can run. The caller holds fence and focus.';
 
-create or replace function _claims_refused(p_claims claims[])
-  returns text
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_claim claims;
-  v_taken_by claims;
-begin
-  foreach v_claim in array p_claims loop
-    v_taken_by := (_claim_look(v_claim)).taken_by;
-    if v_taken_by.key is not null then
-      return _claim_refusal(v_claim, v_taken_by);
-    end if;
-  end loop;
-  return null;
-end
-$$;
-
-comment on function _claims_refused(claims[]) is 'Why a call that needs these claims is not run; null: they are free.';
-
 create or replace function _claims_made(p_call tool_calls, p_claims claims[])
   returns void
   language plpgsql

@@ -1,6 +1,6 @@
 -- A session of another program asks before it changes a file: keyed on the file, not on where the session works.
 begin;
-select plan(20);
+select plan(25);
 
 select set_config('work_ledger.now', '2026-01-01 12:00:00Z', true);
 create temporary table session as select n, (journal_session_open('s' || n, 'Session ' || n, d)).id from (values (1, '/shop'), (2, '/shop/src'), (3, '/tmp')) v(n, d);
@@ -42,6 +42,18 @@ select claim_check(pg_temp.id(n), format('/shop/%s.js', n)) from generate_series
 select is((select count(*) from v_claims where by = 'Another session' and is_binding), 2::bigint, 'hold what they change');
 select is(array_agg((select status from work_sessions s where s.id = pg_temp.id(n)) order by n), '{active,active}', 'and are at work again')
   from generate_series(1, 2) n;
+
+-- A change of several files is checked as one: it is refused for one of them, and then holds none.
+select from project_set('shop', 'refuse');
+create temporary table patch as select n, (journal_session_open('p' || n, 'Patch ' || n, '/patch', 'shop')).id from generate_series(1, 2) n;
+create function pg_temp.patch(p_n integer, p_paths text) returns text language sql as $$ select claim_check(id, p_paths) ->> 'kind' from patch where n = p_n $$;
+select is(pg_temp.patch(1, E'a.js\nb.js'), 'allow', 'several files at once');
+select is(pg_temp.patch(2, E'c.js\nb.js\nd.js'), 'refuse', 'one of which is held');
+select is((select array_agg(key order by key) from v_claims where scope = 'shop'), '{file:a.js,file:b.js}', 'hold none of the others');
+select from project_set('shop', 'warn');
+select matches((select claim_check(id, E'b.js\nc.js\na.js') ->> 'says' from patch where n = 2), E'^\\[claim\\] [^\n]* b\\.js [^\n]*\n\\[claim\\] [^\n]* a\\.js [^\n]*$', 'a warning names all');
+select is((select count(*) from v_claims where scope = 'shop'), 5::bigint, 'and all are claimed');
+
 select throws_ok($$ select claim_check(pg_temp.id(1), '') $$, 'WL002', null, 'a file has a path');
 select throws_ok($$ select claim_check('00000000-0000-0000-0000-000000000000', 'a') $$, 'WL001', null, 'a session has to be there');
 select throws_ok($$ select claim_check((work_submit('analyze', 'Later')).id, 'a') $$, 'WL008', null, 'and be under way');
