@@ -56,7 +56,7 @@ begin
 end
 $do$;
 do $do$ begin if to_regclass('linked_digests') is not null then insert into linked_digests (name, read_as, version, digest) values ('shop', 'postgres', '0.2.0', 'What goes on there'); end if; end $do$;
-do $do$ begin if to_regclass('claims') is not null then perform claim_check(id, '/shop/a.ts') from journal_session_open('claims', 'An edit', '/shop'); end if; end $do$;
+do $do$ begin if to_regclass('claims') is not null then perform claim_check(id, array['/shop/a.ts']) from journal_session_open('claims', 'An edit', '/shop'); end if; end $do$;
 do $do$ begin if to_regclass('projects') is not null then insert into projects (name, renamed_to, claims) values ('/home/me/shop', 'shop', 'warn'); end if; end $do$;
 do $do$ begin if to_regclass('daily_budgets') is not null then perform daily_budget_set('tokens', 1000000000, 'shop'); end if; end $do$;
 do $do$ begin if to_regclass('memory_files') is not null then perform memory_write('/memories/a.md', 'A note', 'shop'), memory_write('/memories/a.md', 'Another', 'shop', 1); perform memory_command('{"command": "view", "path": "/memories/a.md"}', 'shop', p_reader => 'anna'); end if; end $do$;

@@ -5730,8 +5730,8 @@ create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
   sql stable; -- body aae116f7, comment cddf11c1
 create function claim_break(p_work_item_id uuid, p_key text, p_reason text DEFAULT NULL::text) returns boolean
   plpgsql volatile; -- body 4598cf88, comment cd8e9f15
-create function claim_check(p_work_item_id uuid, p_path text) returns json
-  plpgsql volatile; -- body 489332e2, comment c9aacbb4
+create function claim_check(p_work_item_id uuid, p_paths text[]) returns json
+  plpgsql volatile; -- body 18a13ae6, comment fe3d01e8
 create function claim_release(p_work_item_id uuid, p_key text, p_lease uuid DEFAULT NULL::uuid) returns boolean
   plpgsql volatile; -- body 86bd3324, comment e808611c
 create function claim_take(p_work_item_id uuid, p_key text, p_mode text DEFAULT 'exclusive'::text, p_ttl interval DEFAULT '01:00:00'::interval, p_why text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid) returns json

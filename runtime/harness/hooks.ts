@@ -11,7 +11,7 @@ import { storableJson, storableText } from '../../plv8/storable.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { headOf } from '../secrets/known.ts';
 
-type Argument = string | number | null;
+type Argument = string | number | null | readonly string[];
 
 /** Calls functions of the ledger with positional arguments; the types of the parameters determine how a text argument is read. */
 export type Functions = {
@@ -115,10 +115,8 @@ export const hooks = {
   'pre-tool-use': async (ledger, sessionId, { cwd, tool_name: tool = '', tool_input: input = {} }) => {
     const changed = touchesOf(tool, input).filter(({ operation }) => operation !== 'read');
     const files = await Promise.all(changed.map(({ path }) => realFile(resolve(cwd ?? process.cwd(), path))));
-    // One on each line; a line break within a name would make two of it.
-    const paths = files.map((file) => file.replaceAll('\n', ' '));
-    if (paths.length === 0) return nothing;
-    const [row] = await ledger.rows('claim_check', sessionId, paths.join('\n'));
+    if (files.length === 0) return nothing;
+    const [row] = await ledger.rows('claim_check', sessionId, files);
     const answer = row?.['claim_check'];
     if (!isObject(answer) || typeof answer['says'] !== 'string') return nothing;
     return answer['kind'] === 'refuse' ? { context: '', refusal: answer['says'] } : { context: answer['says'] };

@@ -1,14 +1,20 @@
 // The functions called by the hooks of a harness, by name and position; see harness/hooks.ts. A single connection can provide them as well.
 
+import { sql } from 'slonik';
 import { z } from 'zod';
 
 import type { Calls } from './pool.ts';
 
 const row = z.record(z.string(), z.unknown());
-type Argument = string | number | null;
+type Argument = string | number | null | readonly string[];
 
 export function harness(calls: Calls) {
-  const rows = (name: string, ...args: Argument[]): Promise<readonly z.output<typeof row>[]> => calls.rows(name, args, row);
+  const rows = (name: string, ...args: Argument[]): Promise<readonly z.output<typeof row>[]> =>
+    calls.rows(
+      name,
+      args.map((value) => (typeof value === 'object' && value !== null ? sql.array(value, 'text') : value)),
+      row,
+    );
   return {
     rows,
     text: async (name: string, column: string, ...args: Argument[]): Promise<string> => {

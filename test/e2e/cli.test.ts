@@ -106,7 +106,7 @@ test('submit prints the id; show, ledger and digest tell of it; --json is one do
 test('claims shows what work is at, and takes a claim away', async () => {
   expect((await cli('claims')).stdout).toBe('nothing is claimed\n');
   const [session] = await database.query<{ id: string }>(
-    `select id, ledger.claim_check(id, 'a\x1b.js') from ledger.journal_session_open('cli', E'Round at\nthe edge', '/shop')`,
+    `select id, ledger.claim_check(id, array['a\x1b.js']) from ledger.journal_session_open('cli', E'Round at\nthe edge', '/shop')`,
   );
   const shown = `${session!.id}  file:a␛.js  Another session, exclusive, until `;
   expect((await cli('claims')).stdout).toMatch(/: Round at\n$/);

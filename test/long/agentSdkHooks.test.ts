@@ -174,7 +174,7 @@ describe.skipIf(sdk === '')('the Claude Agent SDK', () => {
   test('who holds a file is told of with the edit, and denies it where the project says so', async () => {
     const holder = await db.journal.sessionOpen('holder', '/elsewhere', null);
     await database.query(
-      `select ledger.claim_check('${holder}', '${path('a.txt')}'), ledger.journal_session_prompt('${holder}', 'Round at the edge')`,
+      `select ledger.claim_check('${holder}', array['${path('a.txt')}']), ledger.journal_session_prompt('${holder}', 'Round at the edge')`,
     );
     const edit = (from: string, to: string) => [
       () => [use('Read', { file_path: path('a.txt') })],

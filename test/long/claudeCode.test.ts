@@ -204,7 +204,7 @@ describe.skipIf(claude === '')('Claude Code', () => {
   test('hears of who is at a file that it edits, and is denied the edit where the project says so, until that ends', async () => {
     const file = join(work, 'a.txt');
     const [other] = await database.query<{ id: string }>(
-      `select id, ledger.claim_check(id, '${file}') from ledger.journal_session_open('other', 'Round at the edge', '/elsewhere')`,
+      `select id, ledger.claim_check(id, array['${file}']) from ledger.journal_session_open('other', 'Round at the edge', '/elsewhere')`,
     );
     const edit = async (words: string) => {
       const before = home.requests.length;

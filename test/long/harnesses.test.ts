@@ -46,7 +46,7 @@ async function begin(directory: string): Promise<void> {
     `select o.id from ledger.journal_session_open('other', null, '${directory}', 'shop') o, ledger.journal_session_prompt(o.id, 'Round all amounts')`,
   );
   other = row!.id;
-  await database.query(`select ledger.claim_check('${other}', '${directory}/money.js')`);
+  await database.query(`select ledger.claim_check('${other}', array['${directory}/money.js'])`);
 }
 
 async function install(name: string, home: string): Promise<void> {

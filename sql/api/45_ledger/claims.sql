@@ -58,7 +58,7 @@ $$;
 comment on function claim_release(uuid, text, uuid) is
   'Releases a claim of a work item; p_key as for claim_take(). Returns false if it had no such claim. p_lease: required while a worker drives the item. Raises WL001, WL002, WL003, WL004, WL005, 42501.';
 
-create or replace function claim_check(p_work_item_id uuid, p_path text)
+create or replace function claim_check(p_work_item_id uuid, p_paths text[])
   returns json
   language plpgsql
   volatile
@@ -68,7 +68,7 @@ declare
   v_item work_items := _fence(p_work_item_id, nullif(current_setting('work_ledger.lease', true), '')::uuid);
   v_setting text := _claims_setting(v_item, _config_of(v_item));
   v_claims claims[] := array(
-    select _claim_new(v_item, _config_of(v_item), 'file:' || path, _claim_ttl()) from regexp_split_to_table(coalesce(p_path, ''), E'\n') path);
+    select _claim_new(v_item, _config_of(v_item), 'file:' || coalesce(p, ''), _claim_ttl()) from unnest(coalesce(p_paths, '{""}')) p);
   v_claim claims;
   v_found record;
   v_says text;
@@ -97,8 +97,8 @@ begin
 end
 $$;
 
-comment on function claim_check(uuid, text) is
-  'For a session of another program that is about to change a file: checks whether others are working on it, and claims it for the session: select claim_check(''…'', ''/srv/shop/src/money.js''). p_path: the file''s path, absolute or from the session''s directory. The file''s location decides, not where the session works. A session that was paused, or that counted as crashed, is active again. Returns {kind: allow}; {kind: warn, says}: others are working on it or have changed it since, so continue and tell the model; {kind: refuse, says}: do not change it, and tell the model why. The project''s setting chooses between warn and refuse; without one, it is warn. Raises WL001, WL002, WL003, WL005 (a worker drives it), WL008 (it waits for a worker), 42501.';
+comment on function claim_check(uuid, text[]) is
+  'For a session of another program that is about to change files: checks whether others are working on them, and claims them for the session: select claim_check(''…'', ''{/srv/shop/src/money.js}''). p_paths: the paths of all files of the change, absolute or from the session''s directory. A file''s location decides, not where the session works. A session that was paused, or that counted as crashed, is active again. Returns {kind: allow}; {kind: warn, says}: others are working on one of them or have changed it since, so continue and tell the model; {kind: refuse, says}: change none of them, and tell the model why; none is claimed then. The project''s setting chooses between warn and refuse; without one, it is warn. Raises WL001, WL002, WL003, WL005 (a worker drives it), WL008 (it waits for a worker), 42501.';
 
 create or replace function _claimant_check(p_item work_items, p_is_at_work boolean)
   returns void
