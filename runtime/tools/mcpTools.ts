@@ -1,7 +1,9 @@
 // Tools of MCP servers, from the usual .mcp.json: {"mcpServers": {"name": {"command", "args", "env"} or {"url",
 // "headers"}}}. Each tool is named mcp__SERVER__TOOL. If a server has ended, the next call starts it again.
 
-import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createHash } from 'node:crypto';
+
+import { Client, SdkError, SdkErrorCode, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
 
@@ -47,6 +49,7 @@ function withVariables(value: unknown): unknown {
 
 const CALL_SECONDS = 600;
 const MAX_IMAGES = 5;
+const MAX_NAME_CHARS = 64;
 
 export type McpTools = { tools: Tool[]; close(): Promise<void> };
 
@@ -60,7 +63,7 @@ export async function mcpTools(document: unknown): Promise<McpTools> {
   const servers = settings.map(([name, one]) => new Server(name, one));
   const close = async (): Promise<void> => void (await Promise.allSettled(servers.map((server) => server.close())));
   try {
-    const tools = (await Promise.all(servers.map((server) => server.tools()))).flat();
+    const tools = withNames((await Promise.all(servers.map((server) => server.tools()))).flat());
     const names = tools.map(({ name }) => name);
     const twice = names.find((name, n) => names.indexOf(name) !== n);
     if (twice !== undefined) throw new Error(`two tools would have the name ${twice}`);
@@ -71,13 +74,24 @@ export async function mcpTools(document: unknown): Promise<McpTools> {
   }
 }
 
+/** Names the tools as the model's API allows; tools whose names would be the same end with a hash of their full ones. */
+function withNames(tools: readonly Tool[]): Tool[] {
+  const short = tools.map(({ name }) => name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_NAME_CHARS));
+  return tools.map((tool, n) => {
+    const name = short[n] ?? '';
+    if (short.indexOf(name) === short.lastIndexOf(name)) return { ...tool, name };
+    return { ...tool, name: `${name.slice(0, MAX_NAME_CHARS - 9)}_${createHash('sha256').update(tool.name).digest('hex').slice(0, 8)}` };
+  });
+}
+
 class Server {
   readonly #name: string;
   readonly #settings: ServerSettings;
   #client: Promise<Client> | undefined;
   /** Clients of sessions that the server has forgotten. Others of their calls may still wait for the same answer, so they stay open. */
   readonly #former: Client[] = [];
-  /** The end of the server's output on stderr. */
+  /** The last error of the connection, which a call that it ended does not name, and the end of the server's output on stderr. */
+  #trouble = '';
   #complaint = '';
 
   constructor(name: string, settings: ServerSettings) {
@@ -85,6 +99,7 @@ class Server {
     this.#settings = settings;
   }
 
+  /** Its tools, with the names that the server gives them: a model's API may not allow these. */
   async tools(): Promise<Tool[]> {
     const client = await this.#connected();
     const { tools } = await client.listTools();
@@ -93,7 +108,7 @@ class Server {
       const risk: Risk = annotations.readOnlyHint === true ? 'safe' : annotations.destructiveHint === false ? 'moderate' : 'dangerous';
       const { $schema: _, ...schema } = inputSchema;
       return {
-        name: `mcp__${this.#name}__${name.replaceAll(/[^a-zA-Z0-9_-]/g, '_')}`.slice(0, 64),
+        name: `mcp__${this.#name}__${name}`,
         description: description?.trim() || name,
         effect,
         risk,
@@ -132,8 +147,10 @@ class Server {
         const isForgotten = error instanceof SdkHttpError && hasForgotten(error);
         if (isForgotten && this.#forget(connected)) this.#former.push(client);
         if (isForgotten && tries === 1) continue;
+        const isLost = error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed;
+        const why = [withCause(error), isLost ? this.#trouble : '', isLost ? this.#complaint.trim() : ''].filter((part) => part !== '');
         return failed(
-          `[engine] The MCP server "${this.#name}" did not answer: ${withCause(error)}. Check what was done before trying again.`,
+          `[engine] The MCP server "${this.#name}" did not answer: ${why.join(': ')}. Check what was done before trying again.`,
         );
       }
     }
@@ -156,10 +173,14 @@ class Server {
 
   async #connect(onclose: () => void): Promise<Client> {
     const settings = this.#settings;
+    this.#trouble = '';
     this.#complaint = '';
     const client = new Client({ name: 'work-ledger', version: version() });
     // An answer that breaks off is never completed, so the client is closed, which fails the calls that wait for it.
-    const onerror = (error: Error): void => void (/SSE stream disconnected/.test(error.message) && client.close());
+    const onerror = (error: Error): void => {
+      this.#trouble = messageOf(error);
+      if (/SSE stream disconnected/.test(error.message)) void client.close();
+    };
     Object.assign(client, { onclose, onerror });
     try {
       if (settings.command === undefined)
@@ -213,7 +234,10 @@ function outcomeOf(result: Record<string, unknown>): ToolOutcome {
       return '';
     }
     if (block.type === 'resource') return block.resource?.text ?? `[resource ${block.resource?.uri ?? ''}]`;
-    return block.type === 'resource_link' ? `[resource ${block.uri ?? ''}]` : `[${block.type}]`;
+    if (block.type === 'resource_link') return `[resource ${block.uri ?? ''}]`;
+    return type === null || images.length >= MAX_IMAGES
+      ? `[${block.type}]`
+      : `[an image of ${bytes.length} bytes, too large for the model]`;
   });
   const value = result['structuredContent'];
   const isError = result['isError'] === true;

@@ -247,6 +247,33 @@ test('a server over HTTP is given the headers of its settings; one that was star
   expect(hasForgotten).toBe(true);
 });
 
+test('tools of an MCP server whose names are alike have names of their own, and a lost connection and a picture that is left out say why', async () => {
+  const servers = await file('alike.json', JSON.stringify({ mcpServers: { local: { command: process.execPath, args: [fixture] } } }));
+  await withTools([servers], async (tools) => {
+    const outcome = async (name: string): Promise<unknown> =>
+      tools.find((tool) => tool.name === name)?.execute({}, { signal: new AbortController().signal } as never);
+    const alike = tools.map(({ name }) => name).filter((name) => /ask|long/.test(name));
+    expect(alike).toEqual([
+      expect.stringMatching(/^mcp__local__ask_me_[0-9a-f]{8}$/),
+      expect.stringMatching(/^mcp__local__ask_me_[0-9a-f]{8}$/),
+      expect.stringMatching(/^mcp__local__(?:long){10}lon_[0-9a-f]{8}$/),
+      expect.stringMatching(/^mcp__local__(?:long){10}lon_[0-9a-f]{8}$/),
+    ]);
+    expect(new Set(alike).size).toBe(4);
+    expect(await Promise.all(alike.map(outcome))).toMatchObject(
+      ['ask.me', 'ask_me', `${'long'.repeat(15)}.one`, `${'long'.repeat(15)}.two`].map((content) => ({ content })),
+    );
+    expect(await outcome('mcp__local__large_picture')).toMatchObject({ content: '[an image of 4194312 bytes, too large for the model]' });
+    expect(await outcome('mcp__local__die')).toMatchObject({
+      content: expect.stringContaining('did not answer: Connection closed: no more. '),
+    });
+    expect(await outcome('mcp__local__flood')).toMatchObject({
+      content: expect.stringMatching(/did not answer: Connection closed: .*exceeded maximum size of 10485760 bytes\. /),
+    });
+    expect(await outcome('mcp__local__data')).toMatchObject({ value: { words: 2 } }); // started again
+  });
+});
+
 test.each([
   [404, 'Session not found'],
   [400, 'Bad Request: No valid session ID provided'],
