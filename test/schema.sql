@@ -3557,7 +3557,7 @@ create function _ability_reply(p_input jsonb) returns text
 create function _ability_resumption_context(p_input jsonb) returns text
   sql volatile; -- body 1b37be5a, comment 07e30aee
 create function _ability_spawn_child_work(p_input jsonb) returns text
-  sql volatile; -- body e7115631, comment 78bacdec
+  sql volatile; -- body a0d6d994, comment 78bacdec
 create function _ability_tell(p_function regprocedure) returns void
   plpgsql stable; -- body 3ea69201, comment cbcb3aad
 create function _ability_tell_agent(p_input jsonb) returns text
@@ -5590,6 +5590,8 @@ create function _turns_unsealed(p_work_item_id uuid, p_since uuid) returns TABLE
   sql stable; -- body d41d8cd9, comment 56f16958
 create function _unlock_jobs(p_worker_ids text[]) returns void
   plpgsql volatile security definer; -- body d194970b, comment 58fbc3b6
+create function _unroutable_said(p_child work_items) returns text
+  sql stable; -- body bc7f0173, comment 40eb0d86
 create function _unwrapped(p_result text, p_work_type text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 176e658f
 create function _usage_add(p_turn turns) returns void
@@ -5687,7 +5689,9 @@ create function _work_states_of(p_work_item_ids uuid[], p_with_ledger boolean) r
 create function _work_transitions() returns TABLE(mover text, from_states text[], to_state text, says text)
   sql immutable; -- body 98a1acd4, comment d81b08f9
 create function _work_type_here(p_faculty text, p_project text) returns text
-  sql stable; -- body bd2f31f6, comment 7745c45c
+  sql stable; -- body 76f8e498, comment 89203f32
+create function _work_types_here(p_faculty text, p_project text) returns text[]
+  sql stable; -- body 61ac14d3, comment 362d6265
 create function _worker_for(p_item work_items, p_hosts text[]) returns workers
   sql stable; -- body 37f84bb5, comment 32cfb529
 create function _worker_lost_at(p_item work_items) returns timestamp with time zone

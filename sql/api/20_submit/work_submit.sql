@@ -107,20 +107,33 @@ $$;
 comment on function _params_check(jsonb, text, text, text, uuid) is
   'Refuses params that are no object, or that the first message to an agent cannot hold (content_is_at_most_4_mib), unless a program does the work (engage.mode external). Null passes. Raises WL002.';
 
+create or replace function _work_types_here(p_faculty text, p_project text)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select array(
+    select distinct t.work_type
+      from faculties f
+     cross join lateral jsonb_array_elements_text(f.config -> 'accepts') t(work_type)
+     where f.is_current and coalesce(f.project, '') = any (array['', coalesce(p_project, '')]) and f.name = coalesce(p_faculty, f.name)
+     order by t.work_type);
+$$;
+
+comment on function _work_types_here(text, text) is
+  'The types of work that a faculty, or (if p_faculty is null) the faculties of a project, by its current name, and of the ledger, accept; in order.';
+
 create or replace function _work_type_here(p_faculty text, p_project text)
   returns text
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case when count(distinct t.work_type) = 1 then min(t.work_type) else 'task' end
-    from faculties f
-   cross join lateral jsonb_array_elements_text(f.config -> 'accepts') t(work_type)
-   where f.is_current and coalesce(f.project, '') = any (array['', coalesce(p_project, '')]) and f.name = coalesce(p_faculty, f.name);
+  select case cardinality(t) when 1 then t[1] else 'task' end from _work_types_here(p_faculty, p_project) t;
 $$;
 
-comment on function _work_type_here(text, text) is
-  'The type of work that was submitted without one: the only one that a faculty, or the faculties of a project (by its current name) and of the ledger, accept; else task.';
+comment on function _work_type_here(text, text) is 'The type of work that was submitted without one: the only one of _work_types_here(); else task.';
 
 create or replace function _submit_parent(p_parent_id uuid, p_project text)
   returns work_items

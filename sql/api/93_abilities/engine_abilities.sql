@@ -89,12 +89,26 @@ create or replace function _ability_spawn_child_work(p_input jsonb)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select format('Child work item %s is %s.', c.id, c.state)
+  select format('Child work item %s is %s.', c.id, c.state) || coalesce(_unroutable_said(c), '')
     from spawn_child_work(_ability_work_item(), p_input ->> 'work_type', p_input ->> 'description', coalesce(p_input -> 'params', '{}'),
       _integer('priority', p_input ->> 'priority', -2147483648, 2147483647), p_idempotency_key => 'spawn ' || current_setting('work_ledger.tool_call_id')) c;
 $$;
 
 comment on function _ability_spawn_child_work(jsonb) is 'Tool spawn_child_work; a repeated call returns the same child.';
+
+create or replace function _unroutable_said(p_child work_items)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select format(' It waits, since %s.', _why_unroutable(p_child.faculty, p_child.work_type))
+         || case when types <> '{}' then format(' Work types that are accepted: %s.', array_to_string(types[:20], ', ')) else '' end
+    from _work_types_here(null, _project_now(p_child.project)) types
+   where p_child.resolved_at is null and (_faculty_now(p_child)).name is null;
+$$;
+
+comment on function _unroutable_said(work_items) is 'What an agent is told of a child that nobody will work on, since models make up work types. Null: somebody will.';
 
 create or replace function _ability_await_child_work(p_input jsonb)
   returns text
