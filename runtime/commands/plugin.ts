@@ -84,13 +84,19 @@ export async function plugin(name: string, { install = false, uninstall = false 
     note('To remove it: claude plugin uninstall work-ledger@work-ledger && claude plugin marketplace remove work-ledger');
     return exit.ok;
   }
-  for (const part of parts[name]()) {
-    if (install || uninstall) {
-      const isChanged = await change(part.path, install ? part.added : part.removed);
-      note(isChanged ? `changed ${part.path}` : `nothing to change in ${part.path}`);
-    } else {
-      note(`in ${part.path}:`);
-      print(null, part.text, false);
+  if (install || uninstall) {
+    // All or nothing: the first file is written when the last one is known to be valid.
+    const changes = await Promise.all(
+      parts[name]().map(async ({ path, added, removed }) => ({ path, write: await change(path, install ? added : removed) })),
+    );
+    for (const { path, write } of changes) {
+      await write?.();
+      note(write ? `changed ${path}` : `nothing to change in ${path}`);
+    }
+  } else {
+    for (const { path, text } of parts[name]()) {
+      note(`in ${path}:`);
+      print(null, text, false);
     }
   }
   if (name === 'codex' && !uninstall) note('Codex asks once whether it may run these hooks.');
@@ -196,22 +202,24 @@ function othersOf(group: unknown): unknown[] {
   return hooks.length === 0 && group['hooks'].length > 0 ? [] : [{ ...group, hooks }];
 }
 
-/** Writes the whole file or nothing; a symbolic link stays one. Returns whether there was anything to change. */
-async function change(path: string, to: (text: string) => string): Promise<boolean> {
+/** Returns what writes the whole file or nothing; a symbolic link stays one. Null: there is nothing to change. */
+async function change(path: string, to: (text: string) => string): Promise<(() => Promise<void>) | null> {
   const file = await target(path);
   const there = await stat(file).catch(() => null);
+  if (there?.isDirectory()) throw new UsageError(`${path} is a directory; it must be a file`);
   const before = there === null ? '' : await readFile(file, 'utf8');
   const text = to(before);
-  if (text === before) return false;
-  await mkdir(dirname(file), { recursive: true });
-  const fresh = `${file}.${randomUUID()}`; // of its own: another may be installing at the same time
-  try {
-    await writeFile(fresh, text, { mode: there?.mode ?? 0o600 });
-    await rename(fresh, file);
-  } finally {
-    await rm(fresh, { force: true });
-  }
-  return true;
+  if (text === before) return null;
+  return async () => {
+    await mkdir(dirname(file), { recursive: true });
+    const fresh = `${file}.${randomUUID()}`; // of its own: another may be installing at the same time
+    try {
+      await writeFile(fresh, text, { mode: there?.mode ?? 0o600 });
+      await rename(fresh, file);
+    } finally {
+      await rm(fresh, { force: true });
+    }
+  };
 }
 
 /** The file behind a symbolic link, even one that is not there yet. */

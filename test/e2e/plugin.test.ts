@@ -151,6 +151,7 @@ test('a server of Gemini CLI that is not ours stays; ours is moved along with wh
 
 test('the server of Codex is found written however, and moved along; one that is not ours stays', async () => {
   const path = join(home, '.codex', 'config.toml');
+  const hooks = join(home, '.codex', 'hooks.json');
   await mkdir(join(home, '.codex'), { recursive: true });
   const install = async (text: string): Promise<string> => {
     await writeFile(path, text);
@@ -173,9 +174,14 @@ test('the server of Codex is found written however, and moved along; one that is
     "[mcp_servers.work-ledger]\ncommand = '/elsewhere/plugin/work-ledger'\n",
   ]) {
     await writeFile(path, text);
+    await rm(hooks, { force: true });
     expect(await plugin('codex', '--install')).toMatchObject({ code: 2, stderr: expect.stringContaining('was not changed') });
-    expect(await readFile(path, 'utf8')).toBe(text);
+    expect([await readFile(path, 'utf8'), await lstat(hooks).catch(() => null)]).toEqual([text, null]); // both files or none
   }
+  await rm(path);
+  await mkdir(path);
+  expect(await plugin('codex', '--install')).toMatchObject({ code: 2, stderr: expect.stringContaining(`${path} is a directory`) });
+  await rm(path, { recursive: true });
 });
 
 test('plugin prints what is to be added, and changes nothing that it does not understand', async () => {
