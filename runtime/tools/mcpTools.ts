@@ -147,13 +147,19 @@ class Server {
         const isForgotten = error instanceof SdkHttpError && hasForgotten(error);
         if (isForgotten && this.#forget(connected)) this.#former.push(client);
         if (isForgotten && tries === 1) continue;
-        const isLost = error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed;
-        const why = [withCause(error), isLost ? this.#trouble : '', isLost ? this.#complaint.trim() : ''].filter((part) => part !== '');
-        return failed(
-          `[engine] The MCP server "${this.#name}" did not answer: ${why.join(': ')}. Check what was done before trying again.`,
-        );
+        return failed(`[engine] The MCP server "${this.#name}" ${this.#problem(error)}. Check what was done before trying again.`);
       }
     }
+  }
+
+  /** What went wrong with a call. */
+  #problem(error: unknown): string {
+    const code = error instanceof SdkError ? error.code : null;
+    // The SDK's message would list what each kind of content must have.
+    if (code === SdkErrorCode.InvalidResult)
+      return 'answered with a result that is not valid, or has a kind of content that is not known here';
+    const why = [withCause(error), ...(code === SdkErrorCode.ConnectionClosed ? [this.#trouble, this.#complaint.trim()] : [])];
+    return `did not answer: ${why.filter((part) => part !== '').join(': ')}`;
   }
 
   #connected(): Promise<Client> {

@@ -247,6 +247,27 @@ test('a server over HTTP is given the headers of its settings; one that was star
   expect(hasForgotten).toBe(true);
 });
 
+test('a result of an MCP server in a form that is not known is told in a sentence', async () => {
+  const program = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line);
+    const results = {
+      initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'odd', version: '1' } },
+      'tools/list': { tools: [{ name: 'film', inputSchema: { type: 'object' } }] },
+      'tools/call': { content: [{ type: 'film', data: 'x' }] },
+    };
+    if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] }));
+  })`;
+  const servers = await file('odd.json', JSON.stringify({ mcpServers: { odd: { command: process.execPath, args: ['-e', program] } } }));
+  await withTools([servers], async (tools) => {
+    const film = tools.find(({ name }) => name === 'mcp__odd__film');
+    expect(await film?.execute({}, { signal: new AbortController().signal } as never)).toEqual({
+      content:
+        '[engine] The MCP server "odd" answered with a result that is not valid, or has a kind of content that is not known here. Check what was done before trying again.',
+      isError: true,
+    });
+  });
+});
+
 test('tools of an MCP server whose names are alike have names of their own, and a lost connection and a picture that is left out say why', async () => {
   const servers = await file('alike.json', JSON.stringify({ mcpServers: { local: { command: process.execPath, args: [fixture] } } }));
   await withTools([servers], async (tools) => {
