@@ -3514,6 +3514,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'is told so',
   },
   {
+    name: 'a stream is refused to a client that lost it',
+    file: 'runtime/mcp/sessionTransport.ts',
+    from: 'if (response.status !== 409) return response;',
+    to: 'if (response) return response;',
+    test: 'test/runtime/mcp/sessionTransport.test.ts',
+    title: 'to whoever asks for it',
+  },
+  {
     name: 'a stream is over with the first answer of a batch',
     file: 'runtime/mcp/sessionTransport.ts',
     from: 'if (request.ofPost.size === 0) this',
