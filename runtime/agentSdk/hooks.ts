@@ -1,7 +1,7 @@
 // The hooks of the Claude Agent SDK, in this process: `query({ prompt, options: { hooks: ledgerHooks({ url }) } })`. What each does is in
 // harness/hooks.ts, shared with the command. None of them throws, and the SDK waits only briefly for each.
 
-import { answerOf, hookInput, hooks, ownTool } from '../harness/hooks.ts';
+import { answerOf, hookInput, hooks, isWanted, ownTool } from '../harness/hooks.ts';
 import type { Answer, HookInput, HookName, Said, Teller } from '../harness/hooks.ts';
 import { isItemOver, messageOf, noWritesWords } from '../ledger/errors.ts';
 import { withoutSecrets } from '../secrets/known.ts';
@@ -186,7 +186,12 @@ class Runner {
     }
   }
 
-  async #work({ event, input, session, teller, whole }: Asked): Promise<Said> {
+  async #work(asked: Asked): Promise<Said> {
+    const { event, input, session, teller, whole } = asked;
+    if (!(await this.#isWanted(asked))) {
+      session.rest();
+      return { context: '' };
+    }
     const begins = event === 'SessionStart' || event === 'UserPromptSubmit';
     const isBack = working.has(event) && session.isBegun && !session.isWorking;
     const { db, workItemId } = await this.#sessions.itemOf(session, begins);
@@ -222,6 +227,14 @@ class Runner {
       ...(refusal !== undefined && { refusal }),
     };
   }
+
+  /** Whether the hook has work that it is about, or begins some; asked of the ledger only if this process knows of none. */
+  async #isWanted({ event, session }: Asked): Promise<boolean> {
+    if (session.item !== undefined || event === 'TaskCreated' || event === 'TaskCompleted') return true;
+    const { db } = await this.#sessions.ledger.open();
+    return isWanted(hookOf[event], db.harness, session.id);
+  }
+
   #say(words: string): void {
     const line = `work-ledger: ${words.replaceAll(/\s+/g, ' ')}`;
     if (this.#options.complain) this.#options.complain(line);

@@ -7,7 +7,7 @@ import { checkLedgerOn } from '../ledger/checkLedger.ts';
 import { projectOf } from '../project.ts';
 import { harnesses, isHarness } from '../harness/harnesses.ts';
 import type { Harness } from '../harness/harnesses.ts';
-import { hookInput, hooks, isHook } from '../harness/hooks.ts';
+import { hookInput, hooks, isHook, isWanted } from '../harness/hooks.ts';
 import { findDatabase, schemaOn } from '../install/findLedger.ts';
 import { connect } from '../ledger/connection.ts';
 import { messageOf, noWritesWords, UsageError } from '../ledger/errors.ts';
@@ -60,6 +60,7 @@ export async function hook(name: string, options: HookOptions): Promise<number> 
         id: input.session_id,
         directory: input.cwd ?? process.cwd(),
       });
+      if (!(await isWanted(name, ledger, conversation))) return 0;
       const sessionId = await ledger.text('journal_session_open', 'id', conversation, null, directory, await project);
       const said = await hooks[name](ledger, sessionId, input, { complain, isHeard: !harness.unheard.has(name) });
       const answer = harness.answer(name, harness.events[name]?.event ?? name, said);

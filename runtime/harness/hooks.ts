@@ -158,6 +158,15 @@ export const hooks = {
 
 export const isHook = (name: string): name is HookName => Object.hasOwn(hooks, name);
 
+/**
+ * Whether a hook has work that it is about, or begins some. A session whose work was completed stops and ends, too, but has nothing to
+ * record: it would leave an empty work item behind.
+ */
+export async function isWanted(name: HookName, ledger: Functions, conversation: string): Promise<boolean> {
+  if (name !== 'stop' && name !== 'session-end') return true;
+  return typeof (await ledger.rows('journal_session_active', conversation))[0]?.['id'] === 'string';
+}
+
 /** The answer as a harness reads it; null to say nothing. */
 export function answerOf<Event extends string>(event: Event, { context, refusal }: Said): Answer<Event> | null {
   if (refusal !== undefined)

@@ -400,6 +400,12 @@ test('the hooks of an interactive session journal it and put its packet in', asy
   // its server says each minute that the client is there, the first time at once
   await (await connect('--conversation', '/gone')).listTools();
   await until(async () => (await db.journal.session(gone))?.status === 'active');
+  // A session whose work is done stops and ends like any other, and leaves no other work behind; its next prompt begins some.
+  await db.workComplete(gone, 'Done', []);
+  for (const name of ['stop', 'session-end']) expect(await hook(name, { cwd: '/gone' })).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(await db.journal.sessionActive('/gone')).toBeNull();
+  await hook('user-prompt', { cwd: '/gone', prompt: 'And another thing' });
+  expect(await db.journal.sessionActive('/gone')).toMatchObject({ originalPrompt: 'And another thing' });
   // What goes wrong never stops the client.
   expect(await hook('stop', [])).toMatchObject({ code: 0, stderr: expect.stringContaining('work-ledger: ') });
 });

@@ -3514,6 +3514,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'is told so',
   },
   {
+    name: 'a session whose work is over leaves other work behind',
+    file: 'runtime/harness/hooks.ts',
+    from: "if (name !== 'stop' && name !== 'session-end') return true;",
+    to: 'if (name) return true;',
+    test: 'test/e2e/mcp.test.ts',
+    title: 'journal it and put its packet in',
+  },
+  {
     name: 'a stream is refused to a client that lost it',
     file: 'runtime/mcp/sessionTransport.ts',
     from: 'if (response.status !== 409) return response;',

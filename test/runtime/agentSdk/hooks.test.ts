@@ -169,8 +169,15 @@ test('a session rests when it stops, unless something goes on in the background,
   expect(await delta.uses('Bash')).toBeNull();
   await delta.uses('Bash'); // of the next one already
   await delta.says('And on');
-  expect((await delta.item()).id).not.toBe(rested.id);
-  expect(lines.splice(0)).toEqual([expect.stringMatching(/^work-ledger: work item .* is completed$/)]);
+  const last = await delta.item();
+  expect(last.id).not.toBe(rested.id);
+  // It ended its work itself and stops: there is nothing left to begin another for.
+  await db.workComplete(last.id, 'Done', []);
+  await delta.uses('mcp__work-ledger__work_complete');
+  for (const event of ['Stop', 'SessionEnd'] as const) await delta.ask(event);
+  expect(await delta.item()).toEqual({ ...last, status: 'completed' });
+  const over = expect.stringMatching(/^work-ledger: work item .* is completed$/);
+  expect(lines.splice(0)).toEqual([over, over]);
 });
 
 test('a session that a hook of its program does not let stop is at work again with its next tool', async () => {
