@@ -3514,6 +3514,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'is told so',
   },
   {
+    name: 'tools know the session of a call only under one name',
+    file: 'runtime/agentSdk/hooks.ts',
+    from: 'if (toolUseId !== undefined) this.#sessions.callSeen(',
+    to: "if (toolUseId !== undefined && input.tool_name.startsWith('mcp__work-ledger__')) this.#sessions.callSeen(",
+    test: 'test/runtime/agentSdk/hooks.test.ts',
+    title: 'tools act as the session that calls them',
+  },
+  {
     name: 'a session whose work is over leaves other work behind',
     file: 'runtime/harness/hooks.ts',
     from: "if (name !== 'stop' && name !== 'session-end') return true;",

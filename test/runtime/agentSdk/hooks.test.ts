@@ -358,6 +358,12 @@ test('tools act as the session that calls them, also where several ask one serve
   await eta.ask('PreToolUse', { tool_name: name, tool_input: {} }, 't4');
   expect(JSON.stringify(await append(first, 'Found by eta', 't4'))).toContain('For the session');
   expect((await of(eta)).slice(2)).toEqual(['Found by a subagent', 'Found by eta']);
+  // A program with two ledgers gives one of them another name.
+  await theta.ask('PreToolUse', { tool_name: 'mcp__other__ledger_append', tool_input: {}, agent_id: 'a2' }, 't5');
+  await eta.ask('PreToolUse', { tool_name: name, tool_input: {} }, 't6');
+  await db.workMessage((await theta.item()).id, 'For theta', false);
+  expect(JSON.stringify(await append(first, 'Found under another name', 't5'))).not.toContain('For theta');
+  expect(await of(theta)).toEqual(['Found by theta', 'Found under another name']);
   // A query ends, another begins: one server serves both.
   await first.close();
   const third = await connected(tools);
