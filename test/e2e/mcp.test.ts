@@ -810,6 +810,34 @@ test('Claude Code goes on to another session, and its server, which nobody tells
   }
 });
 
+test('a fork of a session of Claude Code, which begins under the name of that session, takes nothing from it', async () => {
+  const cwd = '/home/ada/forked';
+  const claudeCode = (...args: string[]) =>
+    spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '--', '--resume', 'forked', ...args]);
+  const [forking, resuming] = [claudeCode('--fork-session'), claudeCode()];
+  const begin = (client: typeof forking) =>
+    hookWith({ WORK_LEDGER_CLIENT_PID: String(client.pid) }, undefined, 'session-start', { cwd, session_id: 'forked', source: 'resume' });
+  const item = () => db.journal.sessionActive('forked');
+  try {
+    expect(await begin(forking)).toEqual({ code: 0, stdout: '', stderr: '' }); // of the other session nothing is known
+    expect(await item()).toBeNull();
+    await hook('user-prompt', { cwd, session_id: 'forked', prompt: 'Mend the door' });
+    await hook('session-end', { cwd, session_id: 'forked' });
+    const before = await item();
+    await db.workMessage(before!.id, 'For the one that was forked', false);
+    const other = await db.workSubmit({ workType: 'door', description: 'Paint the door', workspaceDir: cwd });
+    const fork = await begin(forking);
+    expect(fork).toMatchObject({ code: 0, stdout: expect.stringContaining('Paint the door'), stderr: '' });
+    expect(fork.stdout).not.toContain('For the one that was forked');
+    expect(await item()).toMatchObject({ id: before!.id, status: 'paused' });
+    await db.workCancel(other.id, 'not needed');
+    expect((await begin(resuming)).stdout).toContain('For the one that was forked'); // resumed, it is at work and hears of it
+    expect(await item()).toMatchObject({ id: before!.id, status: 'active' });
+  } finally {
+    for (const client of [forking, resuming]) client.kill();
+  }
+});
+
 test('a session of Claude Code that calls nothing is there as long as its server, and heard of as the one that it is in', async () => {
   const hasten = 'const set = setInterval; globalThis.setInterval = (act, ms) => set(act, ms === 60_000 ? 20 : ms);'; // a minute
   const config = await mkdtemp(join(tmpdir(), 'claude-config-test-'));

@@ -2109,6 +2109,22 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'Claude Code goes on',
   },
   {
+    name: 'a session that is resumed begins as if it were a fork',
+    file: 'runtime/commands/claudeSession.ts',
+    from: "pid > 0 && argumentsOf(pid).includes('--fork-session')",
+    to: 'pid > 0',
+    test: 'test/e2e/mcp.test.ts',
+    title: 'a fork of a session',
+  },
+  {
+    name: 'a fork begins in the place of the session that was forked',
+    file: 'runtime/commands/hook.ts',
+    from: '&& isStartedToFork()',
+    to: "&& input.session_id === ''",
+    test: 'test/e2e/mcp.test.ts',
+    title: 'a fork of a session',
+  },
+  {
     name: 'nobody hears of a session of Claude Code that calls nothing',
     file: 'runtime/mcp/stdio.ts',
     from: 'void service.attend().catch(() => {})',
