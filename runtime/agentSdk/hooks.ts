@@ -1,7 +1,7 @@
 // The hooks of the Claude Agent SDK, in this process: `query({ prompt, options: { hooks: ledgerHooks({ url }) } })`. What each does is in
 // harness/hooks.ts, shared with the command. None of them throws, and the SDK waits only briefly for each.
 
-import { answerOf, hookInput, hooks, ownTool } from '../harness/hooks.ts';
+import { answerOf, hookInput, hooks, isWanted } from '../harness/hooks.ts';
 import type { Answer, HookInput, HookName, Said, Teller } from '../harness/hooks.ts';
 import { isItemOver, messageOf, noWritesWords } from '../ledger/errors.ts';
 import { withoutSecrets } from '../secrets/known.ts';
@@ -61,7 +61,7 @@ export function ledgerHooks(options: LedgerHookOptions = {}): LedgerHooks {
   return {
     SessionStart: on('SessionStart'),
     UserPromptSubmit: on('UserPromptSubmit'),
-    PreToolUse: on('PreToolUse', 'Edit|MultiEdit|Write|NotebookEdit|mcp__.*'), // for our own tools: to know which session's call it is
+    PreToolUse: on('PreToolUse', 'Edit|MultiEdit|Write|NotebookEdit|mcp__.*'), // for the ledger's tools: to know which session's call it is
     PostToolUse: on('PostToolUse'),
     PostToolUseFailure: on('PostToolUseFailure'),
     PreCompact: on('PreCompact'),
@@ -112,11 +112,12 @@ class Runner {
     try {
       const input = hookInput(given);
       const session = this.#sessions.seen(input.session_id, input.cwd, this.#options.project);
-      const isOurs = ownTool.test(input.tool_name ?? '');
-      if (event === 'PreToolUse' && isOurs && toolUseId !== undefined)
-        this.#sessions.callSeen(toolUseId, session, input.agent_id !== undefined);
+      if (event === 'PreToolUse' && input.tool_name?.startsWith('mcp__')) {
+        // Any of them may be ours: a program names servers as it likes, and with two ledgers it has to.
+        if (toolUseId !== undefined) this.#sessions.callSeen(toolUseId, session, input.agent_id !== undefined);
+        return {};
+      }
       if (event.startsWith('PostToolUse') && toolUseId !== undefined) this.#sessions.callOver(toolUseId);
-      if (event === 'PreToolUse' && (isOurs || input.tool_name?.startsWith('mcp__'))) return {};
       const teller: Teller = {
         isHeard: true,
         isTranscriptKept: this.#options.isTranscriptKept ?? false,
@@ -186,7 +187,12 @@ class Runner {
     }
   }
 
-  async #work({ event, input, session, teller, whole }: Asked): Promise<Said> {
+  async #work(asked: Asked): Promise<Said> {
+    const { event, input, session, teller, whole } = asked;
+    if (!(await this.#isWanted(asked))) {
+      session.rest();
+      return { context: '' };
+    }
     const begins = event === 'SessionStart' || event === 'UserPromptSubmit';
     const isBack = working.has(event) && session.isBegun && !session.isWorking;
     const { db, workItemId } = await this.#sessions.itemOf(session, begins);
@@ -222,6 +228,14 @@ class Runner {
       ...(refusal !== undefined && { refusal }),
     };
   }
+
+  /** Whether the hook has work that it is about, or begins some; asked of the ledger only if this process knows of none. */
+  async #isWanted({ event, session }: Asked): Promise<boolean> {
+    if (session.item !== undefined || event === 'TaskCreated' || event === 'TaskCompleted') return true;
+    const { db } = await this.#sessions.ledger.open();
+    return isWanted(hookOf[event], db.harness, session.id);
+  }
+
   #say(words: string): void {
     const line = `work-ledger: ${words.replaceAll(/\s+/g, ' ')}`;
     if (this.#options.complain) this.#options.complain(line);

@@ -1,6 +1,7 @@
 // Finds the session that Claude Code is in. Claude Code passes a session's id to the servers that it starts, in a variable, but keeps these
 // servers when it moves to another session (--continue, /resume, /clear). The current id is in a file named after its process.
 
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,8 @@ import { join } from 'node:path';
 import { startOf } from '../install/processMark.ts';
 
 const VARIABLE = 'CLAUDE_CODE_SESSION_ID';
+/** In which the plugin's hook passes the process id of Claude Code; between the two there are shells. */
+const CLIENT = 'WORK_LEDGER_CLIENT_PID';
 
 /** The id that Claude Code's hooks get too. Null: Claude Code did not start this program. */
 export function claudeSession(): string | null {
@@ -29,4 +32,27 @@ export function claudeSession(): string | null {
 function isOfParent(started: unknown): boolean {
   const start = startOf(process.ppid);
   return start === null || typeof started !== 'string' || !/^\d+$/.test(started) || Number(started) === start;
+}
+
+/**
+ * Whether Claude Code was started to fork a session. Then it says of a session that is resumed that it begins, and means the fork: nothing
+ * but its command line tells the two apart.
+ */
+export function isStartedToFork(): boolean {
+  const pid = Number(process.env[CLIENT]);
+  return pid > 0 && argumentsOf(pid).includes('--fork-session');
+}
+
+function argumentsOf(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    // there is no /proc
+  }
+  try {
+    const words = ['-o', 'args=', '-p', String(pid)];
+    return execFileSync('ps', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 1000 }).split(/\s+/);
+  } catch {
+    return [];
+  }
 }

@@ -7,13 +7,15 @@ import { checkLedgerOn } from '../ledger/checkLedger.ts';
 import { projectOf } from '../project.ts';
 import { harnesses, isHarness } from '../harness/harnesses.ts';
 import type { Harness } from '../harness/harnesses.ts';
-import { hookInput, hooks, isHook } from '../harness/hooks.ts';
+import { hookInput, hooks, isHook, isWanted } from '../harness/hooks.ts';
+import type { Functions, HookInput, Said } from '../harness/hooks.ts';
 import { findDatabase, schemaOn } from '../install/findLedger.ts';
 import { connect } from '../ledger/connection.ts';
 import { messageOf, noWritesWords, UsageError } from '../ledger/errors.ts';
 import { oneConnection } from '../ledger/oneConnection.ts';
 import { withoutSecrets } from '../secrets/known.ts';
 import { keepGiven } from '../secrets/ofEnvironment.ts';
+import { isStartedToFork } from './claudeSession.ts';
 import { clientSession } from './clientSession.ts';
 import { fileSettings } from './configFile.ts';
 
@@ -60,8 +62,12 @@ export async function hook(name: string, options: HookOptions): Promise<number> 
         id: input.session_id,
         directory: input.cwd ?? process.cwd(),
       });
-      const sessionId = await ledger.text('journal_session_open', 'id', conversation, null, directory, await project);
-      const said = await hooks[name](ledger, sessionId, input, { complain, isHeard: !harness.unheard.has(name) });
+      if (!(await isWanted(name, ledger, conversation))) return 0;
+      const teller = { complain, isHeard: !harness.unheard.has(name) };
+      const isFork = name === 'session-start' && input.source === 'resume' && isStartedToFork();
+      const said = isFork
+        ? await toldFork(ledger, conversation, input)
+        : await hooks[name](ledger, await opened(ledger, conversation, directory, await project), input, teller);
       const answer = harness.answer(name, harness.events[name]?.event ?? name, said);
       if (answer !== '') process.stdout.write(`${answer}\n`);
     } finally {
@@ -73,6 +79,18 @@ export async function hook(name: string, options: HookOptions): Promise<number> 
     clearTimeout(unanswered);
   }
   return 0;
+}
+
+const opened = (ledger: Functions, conversation: string, directory: string | null, project: string): Promise<string> =>
+  ledger.text('journal_session_open', 'id', conversation, null, directory, project);
+
+/**
+ * What the model of a fork is told when the session that was forked is said to begin. That one is left as it is, with its messages. The first
+ * prompt has the id of the fork, and tells it the rest.
+ */
+async function toldFork(ledger: Functions, conversation: string, input: HookInput): Promise<Said> {
+  const id = (await ledger.rows('journal_session_active', conversation))[0]?.['id'];
+  return typeof id === 'string' ? hooks['subagent-start'](ledger, id, input) : { context: '' };
 }
 
 const unansweredWords = {

@@ -35,6 +35,8 @@ export type HookInput = {
   agent_id?: string;
   agent_type?: string;
   last_assistant_message?: string;
+  /** Why a session starts. */
+  source?: string;
 };
 
 /** For the model: text to add to the conversation, or why a call is refused. */
@@ -56,12 +58,13 @@ export type Teller = {
 
 type Hook = (ledger: Functions, sessionId: string, input: HookInput, teller: Teller) => Promise<Said>;
 
+const texts = ['session_id', 'cwd', 'prompt', 'tool_name', 'error', 'agent_id', 'agent_type', 'last_assistant_message', 'source'] as const;
+
 /** Validates a hook's input. Null counts as missing: Codex sends it for an answer without words. Throws UsageError. */
 export function hookInput(given: unknown): HookInput {
   if (!isObject(given)) throw new UsageError('a hook expects a JSON object on stdin');
   const input = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
-  for (const name of ['session_id', 'cwd', 'prompt', 'tool_name', 'error', 'agent_id', 'agent_type', 'last_assistant_message'] as const)
-    if (!['string', 'undefined'].includes(typeof input[name])) throw new UsageError(`${name} is not a text`);
+  for (const name of texts) if (!['string', 'undefined'].includes(typeof input[name])) throw new UsageError(`${name} is not a text`);
   if (input['tool_input'] !== undefined && !isObject(input['tool_input'])) throw new UsageError('tool_input is not an object');
   return input;
 }
@@ -155,6 +158,15 @@ export const hooks = {
 } satisfies Record<string, Hook>;
 
 export const isHook = (name: string): name is HookName => Object.hasOwn(hooks, name);
+
+/**
+ * Whether a hook has work that it is about, or begins some. A session whose work was completed stops and ends, too, but has nothing to
+ * record: it would leave an empty work item behind.
+ */
+export async function isWanted(name: HookName, ledger: Functions, conversation: string): Promise<boolean> {
+  if (name !== 'stop' && name !== 'session-end') return true;
+  return typeof (await ledger.rows('journal_session_active', conversation))[0]?.['id'] === 'string';
+}
 
 /** The answer as a harness reads it; null to say nothing. */
 export function answerOf<Event extends string>(event: Event, { context, refusal }: Said): Answer<Event> | null {

@@ -8,12 +8,17 @@ const MAX_CHARS = 4 * 1024 * 1024;
 
 type Sent = { id: string; streamId: string; message: JSONRPCMessage; chars: number };
 
-/** An event store that knows which streams are over. */
-export type SentEvents = EventStore & {
+/**
+ * An event store that knows which streams are over. It does not tell the SDK which stream an event is on: the SDK would refuse to continue
+ * one that it believes to be connected.
+ */
+export type SentEvents = Omit<EventStore, 'getStreamIdForEventId'> & {
   /** Marks this message as the last one on its stream. */
   ends(message: JSONRPCMessage): void;
   /** Whether this event was the last one on its stream. */
   isOver(eventId: string): boolean;
+  /** Whether what follows this event can be sent again. */
+  isKept(eventId: string): boolean;
 };
 
 /** Stores the newest events of one session. */
@@ -26,15 +31,13 @@ export function sentEvents(): SentEvents {
   return {
     ends: (message) => void last.add(message),
     isOver: (eventId) => events.some(({ id, message }) => id === eventId && last.has(message)),
+    isKept: (eventId) => events.some(({ id }) => id === eventId),
     async storeEvent(streamId, message) {
       const sent = { id: String(++count), streamId, message, chars: JSON.stringify(message).length };
       events.push(sent);
       chars += sent.chars;
       while (events.length > MAX_EVENTS || (chars > MAX_CHARS && events.length > 1)) chars -= events.shift()?.chars ?? 0;
       return sent.id;
-    },
-    async getStreamIdForEventId(eventId) {
-      return events.find(({ id }) => id === eventId)?.streamId;
     },
     async replayEventsAfter(lastEventId, { send }) {
       const at = events.findIndex(({ id }) => id === lastEventId);

@@ -2,6 +2,9 @@
 // transport knows requests only by their ids: of two concurrent requests with the same id, the second gets both answers and the first none;
 // and the stream of a request that was cancelled, which the SDK does not answer, never ends. So requests are numbered here, and the numbers
 // are never visible to clients.
+// The SDK also refuses a client its stream as long as it believes that the client still has it. But a client that asks for it has lost it,
+// which is noticed here only minutes later, if its computer was asleep, or a proxy keeps its connection to us. So a stream goes to whoever
+// asked last.
 
 import {
   isJSONRPCErrorResponse,
@@ -18,6 +21,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
+import { refused } from './body.ts';
 import { MAX_BATCH } from './messages.ts';
 import { sentEvents } from './sentEvents.ts';
 import type { SentEvents } from './sentEvents.ts';
@@ -48,9 +52,7 @@ export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
 
   /** `parsedBody` is the body of a POST. */
   override async handleRequest(request: Request, options: HandleRequestOptions): Promise<Response> {
-    // A client that does not count an error as an answer asks for the rest of its stream. This status says that the stream is over.
-    if (request.method === 'GET' && this.#sent.isOver(request.headers.get('last-event-id') ?? ''))
-      return new Response(null, { status: 204 });
+    if (request.method === 'GET') return this.#stream(request, options);
     const ofPost = new Set<number>();
     const cancelled: number[] = [];
     const numbered = (message: unknown): unknown => {
@@ -79,6 +81,20 @@ export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
     const answer = writtenWith(request.id, message);
     if (request.ofPost.size === 0) this.#sent.ends(answer);
     return super.send(answer, options);
+  }
+
+  /** The stream of what belongs to no request, or the rest of a stream after the client's last event. */
+  async #stream(request: Request, options: HandleRequestOptions): Promise<Response> {
+    const lastEventId = request.headers.get('last-event-id');
+    if (lastEventId) {
+      // A client that does not count an error as an answer asks for the rest of its stream. This status says that the stream is over.
+      if (this.#sent.isOver(lastEventId)) return new Response(null, { status: 204 });
+      if (!this.#sent.isKept(lastEventId)) return refused(400, -32000, 'this event is unknown or forgotten: begin a new stream');
+    }
+    const response = await super.handleRequest(request, options);
+    if (response.status !== 409) return response;
+    this.closeStandaloneSSEStream();
+    return super.handleRequest(request, options);
   }
 
   #add(id: RequestId, ofPost: Set<number>): number {

@@ -400,6 +400,12 @@ test('the hooks of an interactive session journal it and put its packet in', asy
   // its server says each minute that the client is there, the first time at once
   await (await connect('--conversation', '/gone')).listTools();
   await until(async () => (await db.journal.session(gone))?.status === 'active');
+  // A session whose work is done stops and ends like any other, and leaves no other work behind; its next prompt begins some.
+  await db.workComplete(gone, 'Done', []);
+  for (const name of ['stop', 'session-end']) expect(await hook(name, { cwd: '/gone' })).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(await db.journal.sessionActive('/gone')).toBeNull();
+  await hook('user-prompt', { cwd: '/gone', prompt: 'And another thing' });
+  expect(await db.journal.sessionActive('/gone')).toMatchObject({ originalPrompt: 'And another thing' });
   // What goes wrong never stops the client.
   expect(await hook('stop', [])).toMatchObject({ code: 0, stderr: expect.stringContaining('work-ledger: ') });
 });
@@ -801,6 +807,34 @@ test('Claude Code goes on to another session, and its server, which nobody tells
     ]);
   } finally {
     await rm(config, { recursive: true });
+  }
+});
+
+test('a fork of a session of Claude Code, which begins under the name of that session, takes nothing from it', async () => {
+  const cwd = '/home/ada/forked';
+  const claudeCode = (...args: string[]) =>
+    spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '--', '--resume', 'forked', ...args]);
+  const [forking, resuming] = [claudeCode('--fork-session'), claudeCode()];
+  const begin = (client: typeof forking) =>
+    hookWith({ WORK_LEDGER_CLIENT_PID: String(client.pid) }, undefined, 'session-start', { cwd, session_id: 'forked', source: 'resume' });
+  const item = () => db.journal.sessionActive('forked');
+  try {
+    expect(await begin(forking)).toEqual({ code: 0, stdout: '', stderr: '' }); // of the other session nothing is known
+    expect(await item()).toBeNull();
+    await hook('user-prompt', { cwd, session_id: 'forked', prompt: 'Mend the door' });
+    await hook('session-end', { cwd, session_id: 'forked' });
+    const before = await item();
+    await db.workMessage(before!.id, 'For the one that was forked', false);
+    const other = await db.workSubmit({ workType: 'door', description: 'Paint the door', workspaceDir: cwd });
+    const fork = await begin(forking);
+    expect(fork).toMatchObject({ code: 0, stdout: expect.stringContaining('Paint the door'), stderr: '' });
+    expect(fork.stdout).not.toContain('For the one that was forked');
+    expect(await item()).toMatchObject({ id: before!.id, status: 'paused' });
+    await db.workCancel(other.id, 'not needed');
+    expect((await begin(resuming)).stdout).toContain('For the one that was forked'); // resumed, it is at work and hears of it
+    expect(await item()).toMatchObject({ id: before!.id, status: 'active' });
+  } finally {
+    for (const client of [forking, resuming]) client.kill();
   }
 });
 

@@ -116,8 +116,14 @@ describe.skipIf(claude === '')('Claude Code', () => {
     await home.prompt('What do we know?');
     expect(told(before)).toContain('Seen by an interactive session');
 
-    const fork = await home.prompt('Another way', '--resume', session, '--fork-session');
-    await home.prompt('Go on', '--resume', session);
+    // What is for a session is not for its fork, which begins under its name.
+    await db.workMessage(mine!.work_item_id, 'For the first alone', false);
+    const heard = async (...words: [string, ...string[]]): Promise<{ id: string; isTold: boolean }> => {
+      const from = home.requests.length;
+      return { id: await home.prompt(...words), isTold: told(from).includes('For the first alone') };
+    };
+    const { id: fork, ...forked } = await heard('Another way', '--resume', session, '--fork-session');
+    expect([forked, await heard('Go on', '--resume', session)]).toEqual([{ isTold: false }, { id: session, isTold: true }]);
     // What its server wrote, by the id that the client tells it, is with what its hooks wrote.
     expect(
       await database.query(

@@ -169,8 +169,15 @@ test('a session rests when it stops, unless something goes on in the background,
   expect(await delta.uses('Bash')).toBeNull();
   await delta.uses('Bash'); // of the next one already
   await delta.says('And on');
-  expect((await delta.item()).id).not.toBe(rested.id);
-  expect(lines.splice(0)).toEqual([expect.stringMatching(/^work-ledger: work item .* is completed$/)]);
+  const last = await delta.item();
+  expect(last.id).not.toBe(rested.id);
+  // It ended its work itself and stops: there is nothing left to begin another for.
+  await db.workComplete(last.id, 'Done', []);
+  await delta.uses('mcp__work-ledger__work_complete');
+  for (const event of ['Stop', 'SessionEnd'] as const) await delta.ask(event);
+  expect(await delta.item()).toEqual({ ...last, status: 'completed' });
+  const over = expect.stringMatching(/^work-ledger: work item .* is completed$/);
+  expect(lines.splice(0)).toEqual([over, over]);
 });
 
 test('a session that a hook of its program does not let stop is at work again with its next tool', async () => {
@@ -351,6 +358,12 @@ test('tools act as the session that calls them, also where several ask one serve
   await eta.ask('PreToolUse', { tool_name: name, tool_input: {} }, 't4');
   expect(JSON.stringify(await append(first, 'Found by eta', 't4'))).toContain('For the session');
   expect((await of(eta)).slice(2)).toEqual(['Found by a subagent', 'Found by eta']);
+  // A program with two ledgers gives one of them another name.
+  await theta.ask('PreToolUse', { tool_name: 'mcp__other__ledger_append', tool_input: {}, agent_id: 'a2' }, 't5');
+  await eta.ask('PreToolUse', { tool_name: name, tool_input: {} }, 't6');
+  await db.workMessage((await theta.item()).id, 'For theta', false);
+  expect(JSON.stringify(await append(first, 'Found under another name', 't5'))).not.toContain('For theta');
+  expect(await of(theta)).toEqual(['Found by theta', 'Found under another name']);
   // A query ends, another begins: one server serves both.
   await first.close();
   const third = await connected(tools);

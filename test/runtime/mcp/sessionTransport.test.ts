@@ -14,7 +14,7 @@ afterEach(async () => {
 async function serve() {
   const held = new Map<string, PromiseWithResolvers<void>>();
   const stopped: string[] = [];
-  const server = new Server({ name: 'test', version: '1' }, { capabilities: { tools: {}, resources: {} } });
+  const server = new Server({ name: 'test', version: '1' }, { capabilities: { tools: { listChanged: true }, resources: {} } });
   server.setRequestHandler('tools/call', async ({ params: { name } }, { mcpReq: { signal } }) => {
     signal.addEventListener('abort', () => stopped.push(name));
     const gate = Promise.withResolvers<void>();
@@ -44,7 +44,8 @@ async function serve() {
     await until(() => held.has(name));
     held.get(name)?.resolve();
   }
-  return { post, resume, begin, held, finish, stopped };
+  const changed = (): Promise<void> => server.sendToolListChanged();
+  return { post, resume, begin, held, finish, stopped, changed };
 }
 const call = (id: number | string, name: string) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name } });
 const cancel = (requestId: number | string) => ({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
@@ -116,4 +117,27 @@ test('who asks for the rest of a stream that is over is told so; who missed its 
   await until(() => held.has('slow'));
   await finish('slow');
   expect(await messages(rest)).toEqual([result(4, 'slow')]);
+});
+
+test('a stream goes to whoever asks for it, even if it was not noticed that the connection before was lost', async () => {
+  const { post, resume, begin, held, finish, changed } = await serve();
+  await begin();
+  const waiting = await post(call(2, 'slow'));
+  const reader = waiting.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const first = /^id: (\d+)$/m.exec((await reader?.read())?.value ?? '')?.[1];
+  await until(() => held.has('slow'));
+  const rest = await resume(first); // nobody reads the first any more, nor says so
+  await finish('slow');
+  expect(await messages(rest)).toEqual([result(2, 'slow')]);
+  expect((await reader?.read())?.done).toBe(true);
+
+  const [lost, own] = [await resume(), await resume()];
+  expect([lost.status, own.status]).toEqual([200, 200]);
+  expect(await messages(lost)).toEqual([]);
+  await changed();
+  const heard = (await own.body?.pipeThrough(new TextDecoderStream()).getReader().read())?.value ?? '';
+  expect(heard).toContain('notifications/tools/list_changed');
+  const again = await resume(/^id: (\d+)$/m.exec(heard)?.[1]);
+  expect(again.status).toBe(200);
+  expect((await resume('nonsense')).status).toBe(400);
 });
