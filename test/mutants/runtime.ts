@@ -1478,7 +1478,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a call that the server rolled back is not made again',
     file: 'runtime/ledger/pool.ts',
-    from: `return ['40001', '40P01'].includes(sqlState(error) ?? '');`,
+    from: `return ['40001', '40P01', '53100'].includes(sqlState(error) ?? '');`,
     to: 'return sqlState(error) === null && false;',
     test: 'test/e2e/database.test.ts',
     title: 'a call that the server rolled back with',
