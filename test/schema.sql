@@ -3938,6 +3938,8 @@ create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NU
   plpgsql stable; -- body a48f3720, comment 8c3b92e3
 create function _config_of(p_item work_items) returns jsonb
   sql stable; -- body 73046c49, comment 62f1f58b
+create function _connections() returns TABLE(whose text, most integer, free integer, remedy text)
+  sql stable; -- body 767e1fa3, comment 68854cbd
 create function _content_chars(p_content json) returns integer
   plpgsql immutable; -- body 904d74ee, comment 0686e5db
 create function _content_hash(p_text text) returns text
@@ -4011,7 +4013,7 @@ create function _doctor_retention() returns TABLE(severity text, code text, work
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body fa92c712, comment 5d20d260
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 74c27c18, comment 770e636f
+  sql stable; -- body 85b3c5d6, comment 770e636f
 create function _doctor_sessions() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 543bcc95, comment 98536776
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)

@@ -4,7 +4,7 @@
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, chown, cp, lstat, mkdir, open, readFile, readlink, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, lstat, mkdir, readFile, readlink, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -328,12 +328,15 @@ async function lock(layout: Layout): Promise<() => Promise<void>> {
   const file = join(layout.dataDir, 'lock');
   for (let waited = 0; ; waited += 100) {
     try {
-      const handle = await open(file, 'wx');
-      await handle.writeFile(String(process.pid));
-      await handle.close();
+      await writeFile(file, String(process.pid), { flag: 'wx' });
       return () => rm(file, { force: true });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === 'ENOSPC') {
+        await rm(file, { force: true }); // there was room for its name
+        throw new Error(`${file} cannot be written: ${message}`, { cause: error });
+      }
+      if (code !== 'EEXIST') throw error;
     }
     const holder = Number(await readFile(file, 'utf8').catch(() => ''));
     const isFresh = await stat(file).then(

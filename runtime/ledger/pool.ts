@@ -1,6 +1,6 @@
 // Access to the SQL functions: connections, and call(name, args, schema). Rows are parsed by their schema on arrival (answers.ts), and the
 // results are typed. Every call is safe to repeat (the SQL side is idempotent), so a call whose connection died, or that was rolled back by
-// a deadlock or caught by an upgrade, is repeated until it succeeds or PATIENCE_MS has passed.
+// a deadlock or for want of room, or caught by an upgrade, is repeated until it succeeds or PATIENCE_MS has passed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -240,9 +240,12 @@ function storableArgument(value: PrimitiveValueExpression): PrimitiveValueExpres
 const isoTimestamps = ['timestamptz', 'timestamp'].map((name) => ({ name, parse: (value: string) => value }));
 const int8AsNumber = { name: 'int8', parse: Number };
 
-/** The transaction was rolled back in favour of another; it changed nothing. */
+/**
+ * The transaction was rolled back in favour of another, or because the disk was full, perhaps only while a query of somebody else filled it
+ * with temporary files. It changed nothing.
+ */
 function isRolledBack(error: unknown): boolean {
-  return ['40001', '40P01'].includes(sqlState(error) ?? '');
+  return ['40001', '40P01', '53100'].includes(sqlState(error) ?? '');
 }
 
 /**

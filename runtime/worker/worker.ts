@@ -300,12 +300,13 @@ function sayPooler(needs: number, listenUrl: string | null, log: Logger): void {
     );
 }
 
-/** Logs at startup whether the server has as many connections as this worker may open. */
+/** Logs at startup whether the server, the database and the role allow as many connections as this worker may open. */
 async function sayConnections(db: Db, needs: number, log: Logger): Promise<void> {
-  const { most, left } = await db.connections();
+  const { whose, most, left } = await db.connections();
   const here = 1;
+  const raise = whose === 'server' ? 'max_connections' : `its limit (alter ${whose} … connection limit)`;
   log[left + here < needs ? 'warn' : 'info'](
     { needs, left, most },
-    `this worker opens at most ${needs} connections; the server has ${left} of ${most} left${left + here < needs ? ': it will wait for others to leave. Lower --concurrency or raise max_connections' : ''}`,
+    `this worker opens at most ${needs} connections; the ${whose} has ${left} of ${most} left${left + here < needs ? `: it will wait for others to leave. Lower --concurrency or raise ${raise}` : ''}`,
   );
 }

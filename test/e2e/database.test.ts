@@ -171,7 +171,7 @@ test('connections dropped again and again in the middle of the work do it no har
   await model.close();
 });
 
-test.each(['40P01', '40001'])('a call that the server rolled back with %s is made again, and nobody hears of it', async (code) => {
+test.each(['40P01', '40001', '53100'])('a call that the server rolled back with %s is made again, and nobody hears of it', async (code) => {
   await database.query(`
     create sequence public.tries;
     create function public.roll_back() returns trigger language plpgsql as $$ begin

@@ -15,6 +15,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
 import { installLedger } from '../../runtime/install/installLedger.ts';
 import { connect } from '../../runtime/ledger/connection.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { startOtlpReceiver } from '../otlpReceiver.ts';
@@ -177,6 +178,33 @@ test.each([
     await collector.close();
   },
 );
+
+test('what is left is what the role or the database leaves, if that is less than the server', async () => {
+  await watch();
+  const leftTo = async (role: string): Promise<{ whose: string; most: number; left: number }> => {
+    const db = await openDb(url.replace('postgres@', `${role}@`), 'work_ledger');
+    const found = await db.connections();
+    await db.close();
+    return found;
+  };
+  /** As soon as the server has let go of connections that ended just before. */
+  const leaves = (whose: string, most: number, left: number): Promise<unknown> =>
+    until(async () => {
+      const found = await leftTo('narrow').catch(() => null);
+      if (found !== null) expect(found).toMatchObject({ whose, most });
+      return found?.left === left;
+    });
+  await watcher.query(
+    'create role narrow login connection limit 3 in role pg_read_all_data; grant execute on all functions in schema work_ledger to narrow',
+  );
+  await leaves('role', 3, 2);
+  await watcher.query('alter role narrow connection limit -1; alter database work_ledger connection limit 5');
+  await leaves('database', 5, 2);
+  expect(await leftTo('postgres')).toMatchObject({ whose: 'server', most: MOST }); // superusers ignore it
+  await watcher.query('alter database work_ledger connection limit -1; drop owned by narrow; drop role narrow');
+  await watcher.end();
+  await submitter.end();
+});
 
 test('when others take every connection it waits, says so, and comes back by itself', async () => {
   await watch();

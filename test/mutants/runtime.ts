@@ -1478,10 +1478,18 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a call that the server rolled back is not made again',
     file: 'runtime/ledger/pool.ts',
-    from: `return ['40001', '40P01'].includes(sqlState(error) ?? '');`,
+    from: `return ['40001', '40P01', '53100'].includes(sqlState(error) ?? '');`,
     to: 'return sqlState(error) === null && false;',
     test: 'test/e2e/database.test.ts',
     title: 'a call that the server rolled back with',
+  },
+  {
+    name: 'a worker does not see how few connections its role may open',
+    file: 'runtime/ledger/upkeep.ts',
+    from: 'from limited r where rolconnlimit >= 0',
+    to: 'from limited r where false',
+    test: 'test/long/connections.test.ts',
+    title: 'what is left is what the role or the database leaves',
   },
   {
     name: 'a call of an MCP client has another id each time that it is sent to the database',

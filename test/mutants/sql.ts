@@ -1537,6 +1537,20 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_ledger_doctor/names_a_distributed_schema.test.sql',
   },
   {
+    name: 'the doctor does not see how few connections a role may open',
+    file: 'sql/api/95_views/doctor.sql',
+    from: '   where r.rolconnlimit >= 0;',
+    to: '   where false;',
+    test: 'test/sql/work_ledger_doctor/names_limits_of_connections.test.sql',
+  },
+  {
+    name: 'the doctor holds a limit of connections against superusers',
+    file: 'sql/api/95_views/doctor.sql',
+    from: 'from pg_roles r where not r.rolsuper and (',
+    to: 'from pg_roles r where (',
+    test: 'test/sql/work_ledger_doctor/names_limits_of_connections.test.sql',
+  },
+  {
     name: 'a procedure is to export what retention takes',
     file: 'sql/api/80_erasure/retention_policy_save.sql',
     from: " and p.prokind = 'f'",

@@ -2,13 +2,15 @@
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { ensureEmbedded } from '../../../runtime/install/embedded.ts';
+import { startThrowaway } from '../../../runtime/install/throwaway.ts';
 import { seed } from '../../random.ts';
 import { ownServer } from '../ground.ts';
 import { scorecardText } from '../scorecard.ts';
@@ -38,7 +40,7 @@ afterAll(async () => {
 function fill(file: string): void {
   const descriptor = openSync(file, 'w');
   try {
-    for (const block = Buffer.alloc(2 ** 16); ;) writeSync(descriptor, block);
+    for (const block = Buffer.alloc(2 ** 12); ;) writeSync(descriptor, block);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
   } finally {
@@ -82,5 +84,18 @@ test.skipIf(why !== null)(`no room for five seconds, twice (SEED=${seed})`, asyn
   } finally {
     await rm(ballast, { force: true });
     await ground.remove();
+  }
+});
+
+test.skipIf(why !== null)('a command on a full disk says which file it cannot write, and leaves nothing behind', async () => {
+  const { dataDir, stop } = await startThrowaway({ isDurable: false });
+  const [ballast, lock] = [join(mount, 'ballast'), join(dataDir, 'lock')];
+  try {
+    fill(ballast);
+    await expect(ensureEmbedded({ dataDir })).rejects.toThrow(`${lock} cannot be written: ENOSPC`);
+    await expect(access(lock)).rejects.toMatchObject({ code: 'ENOENT' });
+  } finally {
+    await rm(ballast, { force: true });
+    await stop();
   }
 });
