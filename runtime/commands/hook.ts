@@ -1,5 +1,6 @@
 // The hooks of a client that starts a process for each hook (harness/hooks.ts): JSON on stdin, text for the model on stdout.
 
+import { Socket } from 'node:net';
 import { parseArgs } from 'node:util';
 
 import type { Settings } from '../config.ts';
@@ -24,8 +25,11 @@ export type HookOptions = ClientOptions & { harness?: string };
 
 const HOOK_SECONDS = 15;
 
-/** Time limits of hooks that hold up a call: for the connection, and then, when checking a change, for the answer. */
-const CONNECTED_MS = 300;
+/**
+ * Time limits of hooks that hold up a call: for a database that says nothing while it is connected to (one far away takes several round
+ * trips), and then, when checking a change, for the answer.
+ */
+const SILENT_MS = 300;
 const ANSWERED_MS = 2000;
 
 function complain(error: unknown): '' {
@@ -41,7 +45,8 @@ export async function hook(name: string, options: HookOptions): Promise<number> 
   const harness: Harness = harnesses[by];
   setTimeout(() => process.exit(0), HOOK_SECONDS * 1000).unref(); // the client may have stopped waiting for it
   const holdsUp = name === 'pre-tool-use' || (name === 'post-tool-use' && !harness.unheard.has(name));
-  let unanswered = holdsUp ? unansweredIn(name, CONNECTED_MS) : undefined;
+  const socket = new Socket();
+  let answered = holdsUp ? unansweredIn(name, SILENT_MS, socket) : undefined;
   try {
     process.stdin.setEncoding('utf8');
     const given = (await process.stdin.toArray()).join('');
@@ -50,11 +55,11 @@ export async function hook(name: string, options: HookOptions): Promise<number> 
     project.catch(() => {}); // reported where it is awaited
     const { url } = await findDatabase(options);
     keepGiven(url);
-    const client = await connect({ connectionString: url });
+    const client = await connect({ connectionString: url, stream: () => socket });
     try {
-      clearTimeout(unanswered);
+      answered?.();
       // Reading messages marks them as told, so hooks that read them wait for the answer.
-      if (name === 'pre-tool-use') unanswered = unansweredIn(name, ANSWERED_MS);
+      if (name === 'pre-tool-use') answered = unansweredIn(name, ANSWERED_MS);
       const schema = await schemaOn(client, options);
       await checkLedgerOn(client, schema);
       const ledger = oneConnection(client, schema);
@@ -76,7 +81,7 @@ export async function hook(name: string, options: HookOptions): Promise<number> 
   } catch (error) {
     complain(error);
   } finally {
-    clearTimeout(unanswered);
+    answered?.();
   }
   return 0;
 }
@@ -98,12 +103,19 @@ const unansweredWords = {
   'post-tool-use': 'this call is not in the journal, and what is new elsewhere is told later',
 };
 
-/** Lets a call proceed if no answer has arrived by then. */
-function unansweredIn(name: keyof typeof unansweredWords, milliseconds: number): NodeJS.Timeout {
-  return setTimeout(() => {
-    process.stderr.write(`work-ledger: the database does not answer: ${unansweredWords[name]}\n`);
-    process.exit(0);
-  }, milliseconds);
+/** Lets a call proceed when the socket has received nothing for that long; without one: after that long. Returns what ends the wait. */
+function unansweredIn(name: keyof typeof unansweredWords, milliseconds: number, socket?: Socket): () => void {
+  let timer: NodeJS.Timeout;
+  const wait = (heard: number): void => {
+    timer = setTimeout(() => {
+      const bytes = socket?.bytesRead ?? 0;
+      if (bytes > heard) return wait(bytes);
+      process.stderr.write(`work-ledger: the database does not answer: ${unansweredWords[name]}\n`);
+      process.exit(0);
+    }, milliseconds);
+  };
+  wait(0);
+  return () => clearTimeout(timer);
 }
 
 /**

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 import { Client } from '@modelcontextprotocol/client';
@@ -678,6 +679,40 @@ test('a change to a file does not wait for a database that is gone', async () =>
   } finally {
     silent.close();
     await rm(directory, { recursive: true });
+  }
+});
+
+test('a change to a file is checked by a database far away: its answers take longer than one that is gone may, but it is never silent', async () => {
+  const url = new URL(database.url);
+  const socket = `${decodeURIComponent(url.hostname)}/.s.PGSQL.5432`;
+  const far = createServer((client) => {
+    const server = createConnection(socket);
+    for (const end of [client, server]) end.on('error', () => {}).on('close', () => (client.destroy(), server.destroy()));
+    client.pipe(server);
+    let ready: Promise<unknown> = Promise.resolve();
+    let pieces = 0;
+    server.on('data', (answer) => {
+      for (let from = 0; from < answer.length; from += 60, pieces++) {
+        const wait = pieces < 6 ? 100 : 0;
+        ready = ready.then(() => sleep(wait)).then(() => client.write(answer.subarray(from, from + 60)));
+      }
+    });
+  });
+  await new Promise<void>((done) => void far.listen(0, '127.0.0.1', done));
+  url.hostname = '127.0.0.1';
+  url.port = String((far.address() as AddressInfo).port);
+  try {
+    let said = 'the database does not answer';
+    for (let tries = 0; tries < 30 && said.includes('the database does not answer'); tries++) {
+      // this machine may be silent itself
+      const child = spawn(process.execPath, [main, 'hook', 'pre-tool-use'], { env: { ...env(), DATABASE_URL: url.href } });
+      child.stdin.end(JSON.stringify({ session_id: 'far', cwd: '/', tool_name: 'Edit', tool_input: { file_path: '/far.js' } }));
+      [said] = await Promise.all([text(child.stderr), text(child.stdout), once(child, 'exit')]);
+    }
+    expect(said).toBe('');
+    expect(await database.query(`select key from ledger.v_claims where key like '%far.js'`)).toHaveLength(1);
+  } finally {
+    far.close();
   }
 });
 

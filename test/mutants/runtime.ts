@@ -524,6 +524,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a change to a file does not wait',
   },
   {
+    name: 'a database that is far away counts as silent',
+    file: 'runtime/commands/hook.ts',
+    from: 'if (bytes > heard) return wait(bytes);',
+    to: '',
+    test: 'test/e2e/mcp.test.ts',
+    title: 'by a database far away',
+  },
+  {
     name: 'an error in the news takes away what was said to a session',
     file: 'runtime/harness/hooks.ts',
     from: "'journal_session_news', sessionId).catch(complain)",
