@@ -18,7 +18,8 @@ import { generateSdk } from '../../sandbox/generateSdk.ts';
 import { containerOptions, LABEL, ownerLabel, pythonProgram, reap } from '../../sandbox/sandboxContainer.ts';
 import { clearSockets } from '../../sandbox/toolSocket.ts';
 import type { CodeCall, CodeCallAnswer } from '../../sandbox/toolSocket.ts';
-import { docker, image, noDocker } from '../docker.ts';
+import { docker, dockerSocket, image, noDocker } from '../docker.ts';
+import { startProxy } from '../faults/proxy.ts';
 import { until } from '../workerProcess.ts';
 
 const canary = 'canary-5b1e7c';
@@ -522,6 +523,24 @@ return {"malformed": raw(b"\\x00\\xff not http\\r\\n\\r\\n"), "header": raw(b"PO
       },
     });
     expect(await running).toMatchObject({ verdict: 'aborted' });
+  });
+
+  test('is left at its deadline where the daemon hangs', async () => {
+    const { default: Docker } = await import('dockerode');
+    const proxy = await startProxy({ path: dockerSocket });
+    const own = open({ docker: new Docker({ protocol: 'http', host: '127.0.0.1', port: proxy.port }), transport: 'stdio' });
+    const hang = async (call: CodeCall): Promise<CodeCallAnswer> => {
+      proxy.silence();
+      return answer(call);
+    };
+    expect(await run('echo("on")\nimport time\ntime.sleep(3600)', 1, own, hang)).toMatchObject({ verdict: 'timeout' });
+    proxy.cutAll(); // only now the daemon closes the stdin of its container
+    await own.close();
+    await proxy.close();
+    await until(async () => {
+      await reap(docker);
+      return (await containers()).length === 0;
+    });
   });
 
   test('ends by itself when the process that started it is killed', async () => {
