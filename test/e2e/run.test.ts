@@ -325,6 +325,15 @@ test('images and values that cannot be stored, and checks of input that wait or 
   );
 });
 
+test('a tool with the name of one of the engine is refused', async () => {
+  const modelClient = await scripted(calls(['work_complete', { summary: 'x' }]));
+  for (const name of ['execute_code', 'work_complete'])
+    await expect(run({ ...here(), task: 'Weigh', tools: [{ ...weigh, name }], modelClient }).result).rejects.toMatchObject({
+      code: 'WL002',
+      message: expect.stringContaining(`"${name}" belongs to Work Ledger`),
+    });
+});
+
 test('a tool whose input a model cannot be shown is refused by name', async () => {
   const modelClient = await scripted(calls(['work_complete', { summary: 'x' }]));
   const refused = (input: unknown) =>
