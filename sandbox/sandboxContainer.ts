@@ -240,7 +240,13 @@ export class SandboxContainer<Event extends object> {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
     for (const line of lines) {
-      const event = JSON.parse(line) as Event;
+      let event: Event;
+      try {
+        event = JSON.parse(line) as Event;
+      } catch (error) {
+        this.#stream.destroy(error as Error); // what does not speak like PID 1 is not listened to; this process goes on
+        return;
+      }
       if (this.#waiting) this.#waiting(event);
       else this.#events.push(event);
     }
