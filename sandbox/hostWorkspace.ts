@@ -14,7 +14,7 @@ import { runProcess } from './hostProcess.ts';
 import type { Owner } from './namespaces.ts';
 import { at, entriesOf, itself, openBelow, openDirectory, realPath } from './openDirectory.ts';
 import type { Directory } from './openDirectory.ts';
-import { changedMeanwhile, WorkspaceError, WorkspaceUnavailable } from './workspace.ts';
+import { changedMeanwhile, MAX_DEPTH, WorkspaceError, WorkspaceUnavailable } from './workspace.ts';
 import type { FoundFile, ProcessResult, RunOptions, Workspace } from './workspace.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
@@ -138,6 +138,7 @@ export class HostWorkspace implements Workspace {
         const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
         if (entry.isDirectory()) {
           if (!options.isEverything && (entry.name === '.git' || entry.name === 'node_modules')) continue;
+          if (path.split('/').length > MAX_DEPTH) continue;
           const below = await openBelow(directory, entry.name).catch(() => null);
           if (below) yield* this.#below(below, path, options);
         } else if (entry.isFile()) {

@@ -3,6 +3,7 @@
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 import type Docker from 'dockerode';
@@ -44,6 +45,8 @@ const SILENCE_SECONDS = 60;
 /** How long a daemon under load may take until Python runs. */
 const READY_SECONDS = 120;
 const WORD_EVERY_MS = 10_000;
+/** How long a daemon may take to end or remove a container; one that hangs must hold up nobody for longer. */
+const KILL_MS = 10_000;
 const seccomp = JSON.stringify(JSON.parse(readFileSync(fileURLToPath(new URL('seccomp.json', import.meta.url)), 'utf8')));
 
 const maskedPaths = [
@@ -127,7 +130,7 @@ export class SandboxContainer<Event extends object> {
   /** The first message of PID 1. */
   ready: Record<string, unknown> = {};
   readonly #container: Container;
-  readonly #stream: NodeJS.ReadWriteStream;
+  readonly #stream: Duplex;
   /** Events that have not been requested yet, or the caller that waits for one. */
   readonly #events: Event[] = [];
   #waiting: ((event: Event | null) => void) | undefined;
@@ -136,7 +139,7 @@ export class SandboxContainer<Event extends object> {
   /** The errors that PID 1 printed before it was ready. */
   #complaint = '';
 
-  private constructor(container: Container, stream: NodeJS.ReadWriteStream) {
+  private constructor(container: Container, stream: Duplex) {
     this.#container = container;
     this.#stream = stream;
     const stdout = new PassThrough();
@@ -161,7 +164,7 @@ export class SandboxContainer<Event extends object> {
     try {
       const started = new SandboxContainer<Event>(
         container,
-        await container.attach({ stream: true, hijack: true, stdin: true, stdout: true, stderr: true }),
+        (await container.attach({ stream: true, hijack: true, stdin: true, stdout: true, stderr: true })) as Duplex,
       );
       await container.start();
       const first = await started.next(READY_SECONDS * 1000);
@@ -208,22 +211,25 @@ export class SandboxContainer<Event extends object> {
     await this.#container.putArchive(archive, { path });
   }
 
+  /** After this it counts as gone, even if the daemon hangs: PID 1 ends as soon as the daemon notices that its stdin is closed. */
   async kill(): Promise<void> {
-    await this.#container.kill({ signal: 'SIGKILL' }).catch(() => {}); // already ended, or no daemon
+    await this.#container.kill({ signal: 'SIGKILL', abortSignal: AbortSignal.timeout(KILL_MS) }).catch(() => {}); // already ended, or no daemon
+    this.#stream.destroy();
   }
 
   /** Whether memory ran out, known once the container has ended; null if the daemon does not know. */
   async wasOutOfMemory(): Promise<boolean | null> {
     try {
-      await this.#container.wait();
-      return (await this.#container.inspect()).State.OOMKilled;
+      const abortSignal = AbortSignal.timeout(KILL_MS);
+      await this.#container.wait({ abortSignal });
+      return (await this.#container.inspect({ abortSignal })).State.OOMKilled;
     } catch {
       return null;
     }
   }
 
   async remove(): Promise<void> {
-    await this.#container.remove({ force: true, v: true }).catch(() => {}); // if the daemon cannot do it now, reap() will
+    await this.#container.remove({ force: true, v: true, abortSignal: AbortSignal.timeout(KILL_MS) }).catch(() => {}); // if the daemon cannot do it now, reap() will
   }
 
   #read(text: string): void {
@@ -234,7 +240,13 @@ export class SandboxContainer<Event extends object> {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
     for (const line of lines) {
-      const event = JSON.parse(line) as Event;
+      let event: Event;
+      try {
+        event = JSON.parse(line) as Event;
+      } catch (error) {
+        this.#stream.destroy(error as Error); // what does not speak like PID 1 is not listened to; this process goes on
+        return;
+      }
       if (this.#waiting) this.#waiting(event);
       else this.#events.push(event);
     }

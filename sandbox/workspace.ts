@@ -18,6 +18,9 @@ export const hashOf = (bytes: Buffer): string => createHash('sha256').update(byt
 export const changedMeanwhile = (path: string): WorkspaceError =>
   new WorkspaceError(`someone else changed ${path} since it was read; read it again`);
 
+/** A walk through a tree holds a descriptor for each directory above it, and recurses. */
+export const MAX_DEPTH = 200;
+
 export type FoundFile = { path: string; modifiedMs: number; size: number };
 
 export type RunOptions = {
@@ -51,7 +54,10 @@ export interface Workspace {
    * result of hashFile(); rejected if the file has changed since.
    */
   writeFile(path: string, content: string | Buffer, expected?: string | null): Promise<void>;
-  /** Every regular file below `path`, in no particular order; `.git` and `node_modules` are included only with `isEverything`. */
+  /**
+   * Every regular file below `path`, in no particular order, at most 200 directories deep; `.git` and `node_modules` are included only with
+   * `isEverything`.
+   */
   files(path: string, options?: { isEverything?: boolean; signal?: AbortSignal }): AsyncIterable<FoundFile>;
   /** Runs a shell command. Nothing that it starts outlives it. */
   run(command: string, options: RunOptions): Promise<ProcessResult>;

@@ -4,7 +4,7 @@ import { realpath, stat } from 'node:fs/promises';
 
 import { commandUser, uncontained } from '../../sandbox/commandUser.ts';
 import { listOwned, volumeOf } from '../../sandbox/containerWorkspace.ts';
-import { openDocker } from '../../sandbox/docker.ts';
+import { answeringDocker } from '../../sandbox/docker.ts';
 import { ServedDirectories } from '../../sandbox/servedDirectories.ts';
 import type { Settings } from '../config.ts';
 import { checkLedger, NoQueue, OtherLedger } from '../ledger/checkLedger.ts';
@@ -233,7 +233,7 @@ async function lookAtDirectory(directory: string): Promise<Check> {
 async function lookAtDocker(problems: readonly string[]): Promise<Check> {
   if (problems.length > 0) return { check: 'Docker', severity: 'error', detail: problems.join('; ') };
   try {
-    const { Version, Components } = await (await openDocker()).version();
+    const { Version, Components } = await (await answeringDocker()).version();
     const runc = (Components as { Name: string; Version: string }[] | undefined)?.find(({ Name }) => Name === 'runc')?.Version;
     const isRecent = isAtLeast(Version, [20, 10]) && (runc === undefined || isAtLeast(runc, [1, 1, 5]));
     return {
@@ -253,7 +253,7 @@ async function lookAtDocker(problems: readonly string[]): Promise<Check> {
 /** Checks for workspaces at this daemon that no worker of this ledger will ever remove. Ignores those labelled as another ledger's. */
 async function lookAtWorkspaces(db: Db): Promise<Check[]> {
   const [all, ledger] = await Promise.all([
-    openDocker()
+    answeringDocker()
       .then(listOwned)
       .catch(() => []),
     db.ledgerId(),

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 
-import { openDocker } from '../../sandbox/docker.ts';
+import { answeringDocker } from '../../sandbox/docker.ts';
 import { sandboxImage } from '../../sandbox/image.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { projectOf } from '../project.ts';
@@ -15,7 +15,7 @@ const isRoot = process.getuid?.() === 0;
 
 export async function init(name: string, options: { dir: string; json?: boolean }): Promise<number> {
   if (!/^[\w-]{1,40}$/.test(name)) throw new UsageError(`"${name}" is not a name for a faculty: letters, digits, - and _, at most 40`);
-  const hasDocker = await openDocker()
+  const hasDocker = await answeringDocker()
     .then((docker) => docker.getImage(sandboxImage).inspect())
     .then(
       () => true,

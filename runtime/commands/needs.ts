@@ -2,7 +2,7 @@
 
 import type Docker from 'dockerode';
 
-import { openDocker } from '../../sandbox/docker.ts';
+import { openDocker, ping } from '../../sandbox/docker.ts';
 import { sandboxImage } from '../../sandbox/image.ts';
 import { messageOf, UsageError } from '../ledger/errors.ts';
 import type { FacultyNeeds } from '../ledger/overview.ts';
@@ -28,7 +28,7 @@ export async function dockerProblems(faculties: readonly FacultyNeeds[]): Promis
   const docker = await openDocker().catch(messageOf);
   if (typeof docker === 'string') return [`${whose(wanting)} Docker: ${docker}, ${remedy}`];
   if (
-    !(await docker.ping().then(
+    !(await ping(docker).then(
       () => true,
       () => false,
     ))
@@ -54,7 +54,7 @@ export async function dockerProblems(faculties: readonly FacultyNeeds[]): Promis
 /** A client of the Docker daemon. Throws UsageError if none answers. */
 export async function requireDocker(): Promise<Docker> {
   const docker = await openDocker();
-  await docker.ping().catch((error: NodeJS.ErrnoException) => {
+  await ping(docker).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(
       error.code === 'EACCES'
         ? 'you may not talk to Docker: become a member of its group (usermod -aG docker), or set DOCKER_HOST'

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { CodeSandbox } from '../../sandbox/codeSandbox.ts';
 import { ContainerWorkspace, listVolumes, removeVolume } from '../../sandbox/containerWorkspace.ts';
 import { daemonId } from '../../sandbox/daemonId.ts';
+import { ping } from '../../sandbox/docker.ts';
 import type { Directory } from '../../sandbox/openDirectory.ts';
 import { reap } from '../../sandbox/sandboxContainer.ts';
 import type { ServedDirectories } from '../../sandbox/servedDirectories.ts';
@@ -51,6 +52,7 @@ export function openContainers(docker: Docker, db: Db, ledger: string, directori
 
   const sweep = async (): Promise<void> => {
     try {
+      await ping(docker); // a request to a daemon that hangs would keep a process from ending
       await identify();
       for (const [workItemId, { workspace }] of workspaces) {
         if (workspace.restsForMs < REST_MS) continue;

@@ -73,15 +73,15 @@ export async function execute(run: (context: ToolContext) => Promise<ToolOutcome
 
 /** The types say what a tool returns, but a tool in JavaScript may return anything, including what the ledger could not store. */
 function outcomeOf(returned: unknown): ToolOutcome {
-  if (!isObject(returned) || typeof returned['content'] !== 'string' || !['boolean', 'undefined'].includes(typeof returned['isError']))
+  const { content, isError = false, images, value } = isObject(returned) ? returned : {};
+  if (typeof content !== 'string' || typeof isError !== 'boolean')
     return failed('[engine] The tool ran, but returned no outcome: its execute() must return ok(TEXT) or failed(TEXT).');
-  const { images, value } = returned;
   if (images !== undefined && !(Array.isArray(images) && images.every(isImage)))
     return failed(
       '[engine] The tool ran, but returned images that cannot be used: each must be {media_type, data}, a PNG, JPEG, GIF or WebP in base64 of at most 5 MiB.',
     );
   if (value !== undefined && !isJson(value)) return failed('[engine] The tool ran, but returned a value that is not JSON.');
-  return returned as ToolOutcome;
+  return { content, isError, ...(images !== undefined && { images }), ...(value !== undefined && { value }) };
 }
 
 function isJson(value: unknown): boolean {

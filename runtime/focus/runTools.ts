@@ -30,13 +30,13 @@ export async function runTools(
   const underWay = new Map<OpenCall, Promise<void>>();
   let allSettled = true;
   let last: CallResult | null = null;
+  const failures: unknown[] = [];
   const keep = (call: OpenCall, outcome: ToolOutcome): boolean => {
-    if (!allSettled || waiting.size > 0 || underWay.size > 1) return false;
+    if (!allSettled || failures.length > 0 || waiting.size > 0 || underWay.size > 1) return false;
     last = { id: call.id, outcome };
     return true;
   };
   const batch: Batch = { ...focus, ends: new CallEnds(), early, keep };
-  const failures: unknown[] = [];
   const run = async (call: OpenCall): Promise<void> => {
     try {
       if (!(await runCall(call, batch))) allSettled = false;

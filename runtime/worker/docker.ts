@@ -3,7 +3,7 @@
 import type Docker from 'dockerode';
 import type { Logger } from 'pino';
 
-import { hasDockerSocket, openDocker } from '../../sandbox/docker.ts';
+import { hasDockerSocket, openDocker, ping } from '../../sandbox/docker.ts';
 import type { ServedDirectories } from '../../sandbox/servedDirectories.ts';
 import { openContainers } from '../focus/containers.ts';
 import type { Containers } from '../focus/containers.ts';
@@ -35,7 +35,7 @@ export function workerDocker(
       }));
       if (docker === null) return true;
       containers ??= openContainers(docker, db, ledger, directories, log);
-      const isThere = await docker.ping().then(
+      const isThere = await ping(docker).then(
         () => true,
         () => false,
       );

@@ -3,12 +3,15 @@
 import { z } from 'zod';
 
 import { isObject } from '../../plv8/isObject.ts';
+import { executeCode } from '../focus/runCode.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf, UsageError } from '../ledger/errors.ts';
 import type { Tool } from '../tools/tool.ts';
 
 export async function registerTools(tools: readonly Tool[], db: Db): Promise<void> {
   for (const tool of tools) {
+    // The database keeps the names of its own abilities; this one is registered by the workers that have Docker, which run no other tool under it.
+    if (tool.name === executeCode.name) throw new UsageError(`the tool "${tool.name}" belongs to Work Ledger: choose another name`);
     const { $schema: _, ...inputSchema } = tool.inputSchema ?? schemaOf(tool);
     await db.abilityRegister({
       name: tool.name,

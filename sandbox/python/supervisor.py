@@ -74,6 +74,22 @@ def start(job):
         os._exit(70)
 
 
+def answer_of(data):
+    """What the code answered, if it is what sdk.py writes; None otherwise, because the code can write anything to that descriptor."""
+    try:
+        said = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    kind = said.get("kind") if isinstance(said, dict) else None
+    if kind == "none":
+        return {"kind": kind}
+    if kind == "text" and isinstance(said.get("text"), str):
+        return {"kind": kind, "text": said["text"]}
+    if kind == "error" and isinstance(said.get("error"), str):
+        return {"kind": kind, "error": said["error"], "is_final": said.get("is_final") is True}
+    return None
+
+
 class Relay:
     """Relays tool calls if no socket can be mounted: the code's connections become frames on stdin and stdout."""
 
@@ -96,7 +112,10 @@ class Relay:
             self.connections[Relay.count] = self.listener.accept()[0]
             return
         number = next(n for n, c in self.connections.items() if c is ready)
-        data = ready.recv(1 << 16)
+        try:
+            data = ready.recv(1 << 16)
+        except OSError:
+            data = b""  # the code has broken it off
         say(connection=number, data=base64.b64encode(data).decode())
         if not data:
             self.connections.pop(number).close()
@@ -110,10 +129,13 @@ class Relay:
         connection = self.connections.get(frame["connection"])
         if connection is not None:
             data = base64.b64decode(frame["data"])
-            if data:
-                connection.sendall(data)
-            else:
-                self.connections.pop(frame["connection"]).close()
+            try:
+                if data:
+                    connection.sendall(data)
+                    return
+            except OSError:
+                pass  # the code does not read any more
+            self.connections.pop(frame["connection"]).close()
 
 
 def run(job, early, stdin):
@@ -185,10 +207,7 @@ def run(job, early, stdin):
             break
     dropped = printed - len(head) - len(tail)
     text = head + (b"\n[... %d bytes ...]\n" % dropped if dropped > 0 else b"") + tail
-    try:
-        result = json.loads(answered) if ending is None and answered else None
-    except ValueError:
-        result = None
+    result = answer_of(answered) if ending is None else None
     say(event="ended", ending=ending, result=result, output=text.decode("utf-8", "replace"), printed=printed,
         signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else None, exit_code=os.WEXITSTATUS(status) if os.WIFEXITED(status) else None)
     for fd in (answer, output):

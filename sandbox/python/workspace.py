@@ -19,6 +19,7 @@ import time
 
 ROOT = "/home/agent"
 MAX_FILES = 200_000
+MAX_DEPTH = 200  # os.walk recurses
 HIDDEN = (".git", "node_modules")
 TERM_SECONDS = 2
 DRAIN_SECONDS = 0.5
@@ -305,7 +306,8 @@ def files(request, _usage):
     start = os.path.normpath(os.path.join(ROOT, path))
     found = []
     for directory, names, entries in os.walk(start):
-        names[:] = sorted(name for name in names if request["is_everything"] or name not in HIDDEN)
+        is_deepest = directory.count("/") - ROOT.count("/") >= MAX_DEPTH
+        names[:] = [] if is_deepest else sorted(name for name in names if request["is_everything"] or name not in HIDDEN)
         for name in sorted(entries):
             whole = os.path.join(directory, name)
             try:
@@ -329,6 +331,8 @@ def answer_file(request, usage):
         said = {"refused": str(refusal)}
     except ValueError:
         said = {"refused": "a path must not contain NUL"}
+    except RecursionError:
+        said = {"refused": f"{request['path']}: has too many directories"}
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         said = {"refused": "the workspace is full" if full else f"{request['path']}: {os.strerror(error.errno)}"}

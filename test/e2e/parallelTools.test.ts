@@ -279,3 +279,50 @@ test('calls that wait for a place do not begin after a result could not be store
   await database.query('drop trigger refuse_zero on ledger.tool_calls');
   expect(ran).toEqual([0, 0, 1, 2]);
 });
+
+test('the last result is stored even after another could not be', async () => {
+  const refused = async (): Promise<boolean> => {
+    const [row] = await database.query<{ is_called: boolean }>('select is_called from public.refusals');
+    return row?.is_called === true;
+  };
+  const count = defineTool({
+    name: 'count_both',
+    description: 'Counts.',
+    input: z.strictObject({ n: z.int() }),
+    effect: 'unsafe',
+    risk: 'safe',
+    async execute({ n }) {
+      if (n === 1) {
+        await until(refused);
+        for (let asked = 0; asked < 100; asked++) await database.query('select'); // the worker hears of it in the meantime
+      }
+      return ok(`counted ${n}`);
+    },
+  });
+  await database.query(`
+    create sequence public.refusals;
+    create function public.refuse_first() returns trigger language plpgsql as $$ begin
+      perform nextval('public.refusals');
+      raise exception 'index is corrupt' using errcode = 'index_corrupted';
+    end $$;
+    create trigger refuse_first before update on ledger.tool_calls for each row
+      when (new.tool_name = 'count_both' and new.input ->> 'n' = '0' and new.status = 'completed') execute function public.refuse_first()`);
+  const calls = [0, 1].map((n) => ({ type: 'tool_use', name: 'count_both', input: { n } }));
+  const model = await startScriptedModel(scriptOf([{ content: calls }, { content: [{ type: 'text', text: 'Done.' }] }]));
+  const worker = await startWorker({
+    url: database.url,
+    schema: 'ledger',
+    tools: [count],
+    log: pino({ level: 'silent' }),
+    leaseSeconds: 3,
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+  });
+  await db.facultySave({ name: 'both', accepts: ['both'], engage: { tools: ['count_both'] } });
+  const item = await db.workSubmit({ workType: 'both', description: 'x' });
+  await until(async () => (await db.workItem(item.id))?.state === 'completed');
+  await worker.stop();
+  await model.close();
+  await database.query('drop trigger refuse_first on ledger.tool_calls');
+  const results = JSON.parse(model.requests.at(-1)?.body ?? '').messages.at(-1).content as { content: string }[];
+  expect(results.map(({ content }) => content)).toEqual([expect.stringContaining('is unknown'), 'counted 1']);
+});

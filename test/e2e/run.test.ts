@@ -205,6 +205,25 @@ test('what a tool returns that is no outcome is a failure that the model is told
   ).toEqual(odd.map(() => ({ status: 'failed', result: expect.stringContaining('returned no outcome') })));
 });
 
+test('a result that does not say whether it is an error is none', async () => {
+  const items = ['parcel', 'letter'].map((thing) => ({ thing }));
+  const item = await run({
+    ...here(),
+    task: 'Weigh both',
+    tools: [defineTool({ ...weigh, effect: 'unsafe', execute: async () => ({ content: '3 kg' }) as never })],
+    modelClient: await scripted(
+      calls(...items.map((input): [string, object] => ['weigh', input])),
+      calls(['work_complete', { summary: 'Both' }]),
+    ),
+  }).result;
+  expect(item).toMatchObject({ state: 'completed', attempts: 1 });
+  expect(
+    await database.query(
+      `select status, result #>> '{}' as result from ledger.tool_calls where work_item_id = '${item.id}' and tool_name = 'weigh'`,
+    ),
+  ).toEqual(items.map(() => ({ status: 'completed', result: '3 kg' })));
+});
+
 test('whatever a tool throws is a failure that the model is told of, and not one of the work', async () => {
   const thrown: [unknown, string][] = [
     [undefined, 'undefined'],
@@ -304,6 +323,15 @@ test('images and values that cannot be stored, and checks of input that wait or 
         : { status: 'failed', result: expect.stringMatching(says) },
     ),
   );
+});
+
+test('a tool with the name of one of the engine is refused', async () => {
+  const modelClient = await scripted(calls(['work_complete', { summary: 'x' }]));
+  for (const name of ['execute_code', 'work_complete'])
+    await expect(run({ ...here(), task: 'Weigh', tools: [{ ...weigh, name }], modelClient }).result).rejects.toMatchObject({
+      code: 'WL002',
+      message: expect.stringContaining(`"${name}" belongs to Work Ledger`),
+    });
 });
 
 test('a tool whose input a model cannot be shown is refused by name', async () => {

@@ -2077,6 +2077,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a worker loads dockerode when',
   },
   {
+    name: 'a result is kept for the end of an iteration that has failed',
+    file: 'runtime/focus/runTools.ts',
+    from: 'failures.length > 0 || waiting',
+    to: 'waiting',
+    test: 'test/e2e/parallelTools.test.ts',
+    title: 'even after another',
+  },
+  {
     name: 'a worker that began without a Docker daemon never looks again',
     file: 'runtime/worker/worker.ts',
     from: 'offersCode: isCodeOffered ? null : () => docker.offersCode() }',

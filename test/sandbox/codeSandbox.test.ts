@@ -15,10 +15,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CodeSandbox } from '../../sandbox/codeSandbox.ts';
 import type { CodeResult, SandboxOptions } from '../../sandbox/codeSandbox.ts';
 import { generateSdk } from '../../sandbox/generateSdk.ts';
-import { containerOptions, LABEL, ownerLabel, pythonProgram, reap } from '../../sandbox/sandboxContainer.ts';
+import { containerOptions, LABEL, ownerLabel, pythonProgram, reap, SandboxContainer } from '../../sandbox/sandboxContainer.ts';
 import { clearSockets } from '../../sandbox/toolSocket.ts';
 import type { CodeCall, CodeCallAnswer } from '../../sandbox/toolSocket.ts';
-import { docker, image, noDocker } from '../docker.ts';
+import { docker, dockerSocket, image, noDocker } from '../docker.ts';
+import { startProxy } from '../faults/proxy.ts';
 import { until } from '../workerProcess.ts';
 
 const canary = 'canary-5b1e7c';
@@ -399,6 +400,14 @@ return {"environ": tried(lambda: open("/proc/1/environ").read()), "fd": tried(la
     ],
     ['deep recursion', 'def f(): f()\nf()', 300, { verdict: 'error', error: expect.stringContaining('RecursionError') }],
     ['a star import, without a return', 'from math import *\nsqrt(16)', 300, { verdict: 'ok', returned: '4.0' }],
+    ...['{"kind": "text", "text": NaN}', '{"kind": "text", "text": 5}', '{"kind": "error", "error": {}}', 'null', '['.repeat(100_000)].map(
+      (said): [string, string, number, object] => [
+        `${said.slice(0, 40)} in place of its answer`,
+        `os.write(3, b'${said}\\n')\nimport time\ntime.sleep(3600)`,
+        300,
+        { verdict: 'killed', returned: null },
+      ],
+    ),
     // what is stored of it is storableText()'s to say
     ['lone surrogates', 'return "a\\ud800b"', 300, { verdict: 'ok', returned: 'a\ud800b' }],
   ])('%s: a clear verdict in bounded time', async (_, code, timeout, verdict) => {
@@ -522,6 +531,54 @@ return {"malformed": raw(b"\\x00\\xff not http\\r\\n\\r\\n"), "header": raw(b"PO
       },
     });
     expect(await running).toMatchObject({ verdict: 'aborted' });
+  });
+
+  test('code that does not read the answer to its call ends nothing but itself, over stdin and stdout too', async () => {
+    const relayed = open({ transport: 'stdio' });
+    const code = `
+import json, socket, time
+body = json.dumps({"ordinal": 0, "name": "echo", "input": {"text": "x" * 2_000_000}})
+connection = socket.socket(socket.AF_UNIX)
+connection.connect(${JSON.stringify(relayed.socketPath)})
+connection.sendall(f"POST /call HTTP/1.1\\r\\nhost: x\\r\\ncontent-length: {len(body)}\\r\\n\\r\\n{body}".encode())
+connection.recv(10)
+connection.close()
+return echo("read")`;
+    expect(await run(code, 300, relayed)).toMatchObject({ verdict: 'ok', returned: 'read' });
+    await relayed.close();
+  });
+
+  test('what is no line of JSON ends the container, and nothing here', async () => {
+    const options = containerOptions(
+      { image, memoryBytes: 64 * MiB, cpus: 1 },
+      {
+        program: 'import time\nprint("hello")\ntime.sleep(3600)',
+        workingDir: '/tmp',
+        maxProcesses: 8,
+        maxOpenFiles: 64,
+        maxFileBytes: MiB,
+        mounts: {},
+      },
+    );
+    await expect(SandboxContainer.start(docker, options)).rejects.toThrow('ended before it was ready');
+  });
+
+  test('is left at its deadline where the daemon hangs', async () => {
+    const { default: Docker } = await import('dockerode');
+    const proxy = await startProxy({ path: dockerSocket });
+    const own = open({ docker: new Docker({ protocol: 'http', host: '127.0.0.1', port: proxy.port }), transport: 'stdio' });
+    const hang = async (call: CodeCall): Promise<CodeCallAnswer> => {
+      proxy.silence();
+      return answer(call);
+    };
+    expect(await run('echo("on")\nimport time\ntime.sleep(3600)', 1, own, hang)).toMatchObject({ verdict: 'timeout' });
+    proxy.cutAll(); // only now the daemon closes the stdin of its container
+    await own.close();
+    await proxy.close();
+    await until(async () => {
+      await reap(docker);
+      return (await containers()).length === 0;
+    });
   });
 
   test('ends by itself when the process that started it is killed', async () => {

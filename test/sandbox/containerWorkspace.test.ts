@@ -242,6 +242,17 @@ describe.skipIf(noDocker !== null)('a workspace container', () => {
     await expect(workspace.readFile('a', 0)).rejects.toThrow('too large: 1 bytes; at most 0 are allowed');
   });
 
+  test('lists no deeper than 200 directories, and a deeper tree ends nothing', async () => {
+    const deep = open();
+    const [seen, unseen] = [`${'d/'.repeat(200)}file`, 'd/'.repeat(1800)];
+    await deep.writeFile(seen, '');
+    await run(`mkdir -p ${unseen} && touch ${unseen}file`, {}, deep);
+    await expect(deep.writeFile(`e/${unseen}file`, '')).rejects.toThrow('too many directories');
+    const found: string[] = [];
+    for await (const file of deep.files('.')) found.push(file.path);
+    expect(found).toEqual([seen]);
+  });
+
   test('a directory that is swapped for a link all the time leads nobody out', async () => {
     await run('mkdir -p real; echo inside > real/hostname');
     const stop = new AbortController();

@@ -115,6 +115,15 @@ test('listing shows regular files only and follows no link', async () => {
   expect(await list(true)).toEqual(['.git/config', 'src/a.txt']);
 });
 
+test('listing goes no deeper than 200 directories', async () => {
+  const [seen, unseen] = [`${'d/'.repeat(200)}file`, `${'d/'.repeat(1800)}file`];
+  await workspace.writeFile(seen, '');
+  await workspace.writeFile(unseen, '');
+  const paths: string[] = [];
+  for await (const file of workspace.files('.')) paths.push(file.path);
+  expect(paths.toSorted()).toEqual([seen, 'src/a.txt']);
+});
+
 test('a file that is another one than was read is not replaced', async () => {
   const seen = await workspace.hashFile('src/a.txt');
   expect(seen).toBe(hashOf(Buffer.from('inside')));

@@ -6,6 +6,7 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
+import Docker from 'dockerode';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -101,6 +102,18 @@ test('that a connection of its jobs was lost is a short line', async () => {
   } finally {
     await worker.stop();
   }
+});
+
+test('a Docker daemon that hangs keeps no worker from starting, nor from stopping', async () => {
+  const server = createServer(() => {}); // accepts connections, and says nothing
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const docker = new Docker({ protocol: 'http', host: '127.0.0.1', port: (server.address() as AddressInfo).port });
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [], docker, log, model });
+  await worker.stop();
+  expect(lines).toContainEqual(expect.stringContaining('no Docker daemon answers'));
+  server.close();
 });
 
 test('a command that is stopped while its worker waits for the database ends', async () => {
