@@ -1795,6 +1795,49 @@ create view v_compactions with (security_invoker=true) as
      JOIN turns t ON t.id = c.turn_id
      JOIN foci f ON f.id = t.focus_id
      LEFT JOIN elisions e ON e.id = c.elision_id;
+create view v_connections with (security_invoker=true) as
+ WITH limited AS (
+         SELECT r.rolname,
+            r.rolsuper,
+            r.rolinherit,
+            r.rolcreaterole,
+            r.rolcreatedb,
+            r.rolcanlogin,
+            r.rolreplication,
+            r.rolconnlimit,
+            r.rolpassword,
+            r.rolvaliduntil,
+            r.rolbypassrls,
+            r.rolconfig,
+            r.oid
+           FROM pg_roles r
+          WHERE NOT r.rolsuper AND (r.rolname = SESSION_USER OR (EXISTS ( SELECT
+                   FROM workers k
+                  WHERE k.role = r.rolname)))
+        )
+ SELECT 'server'::text AS whose,
+    NULL::text AS name,
+    s.most,
+    s.most - current_setting('superuser_reserved_connections'::text)::integer - COALESCE(current_setting('reserved_connections'::text, true)::integer, 0) - (( SELECT sum(d.numbackends)::integer AS sum
+           FROM pg_stat_database d)) AS free
+   FROM ( SELECT current_setting('max_connections'::text)::integer AS most) s
+UNION ALL
+ SELECT 'database'::text AS whose,
+    d.datname::text COLLATE "default" AS name,
+    d.datconnlimit AS most,
+    d.datconnlimit - pg_stat_get_db_numbackends(d.oid) AS free
+   FROM pg_database d
+  WHERE d.datname = current_database() AND d.datconnlimit >= 0 AND (EXISTS ( SELECT
+           FROM limited))
+UNION ALL
+ SELECT 'role'::text AS whose,
+    r.rolname::text COLLATE "default" AS name,
+    r.rolconnlimit AS most,
+    r.rolconnlimit - (( SELECT count(*)::integer AS count
+           FROM pg_stat_activity a
+          WHERE a.usesysid = r.oid AND a.backend_type = 'client backend'::text)) AS free
+   FROM limited r
+  WHERE r.rolconnlimit >= 0;
 create view v_context with (security_invoker=true) as
  SELECT f.work_item_id,
     f.id AS focus_id,
@@ -3938,8 +3981,6 @@ create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NU
   plpgsql stable; -- body a48f3720, comment 8c3b92e3
 create function _config_of(p_item work_items) returns jsonb
   sql stable; -- body 73046c49, comment 62f1f58b
-create function _connections() returns TABLE(whose text, most integer, free integer, remedy text)
-  sql stable; -- body 767e1fa3, comment 68854cbd
 create function _content_chars(p_content json) returns integer
   plpgsql immutable; -- body 904d74ee, comment 0686e5db
 create function _content_hash(p_text text) returns text
@@ -4013,7 +4054,7 @@ create function _doctor_retention() returns TABLE(severity text, code text, work
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body fa92c712, comment 5d20d260
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 85b3c5d6, comment 770e636f
+  sql stable; -- body 4054301f, comment 770e636f
 create function _doctor_sessions() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 543bcc95, comment 98536776
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)

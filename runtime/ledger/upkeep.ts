@@ -103,21 +103,7 @@ export const upkeep = ({ call, values, one, run, once, named, schema }: Calls) =
   connections: () =>
     one(
       () => sql.type(z.object({ whose: z.enum(['server', 'database', 'role']), most: z.number(), left: z.number() }))`
-      with server as (
-        select current_setting('max_connections')::integer as most,
-               current_setting('superuser_reserved_connections')::integer + coalesce(current_setting('reserved_connections', true)::integer, 0) as reserved),
-      limited as (
-        select * from pg_roles where rolname = session_user and not rolsuper)
-      select 'server' as whose, most, (most - reserved - (select sum(numbackends) from pg_stat_database))::integer as left from server
-      union all
-      select 'database', datconnlimit, datconnlimit - pg_stat_get_db_numbackends(oid)
-        from pg_database where datname = current_database() and datconnlimit >= 0 and exists (select from limited)
-      union all
-      select 'role', rolconnlimit,
-             rolconnlimit - (select count(*)::integer from pg_stat_activity where usesysid = r.oid and backend_type = 'client backend')
-        from limited r where rolconnlimit >= 0
-       order by 3
-       limit 1`,
+      select whose, most, free as left from ${named('v_connections')} where whose <> 'role' or name = session_user order by free limit 1`,
     ),
 
   missingTools: () =>

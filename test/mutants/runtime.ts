@@ -1492,14 +1492,6 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a call that the server rolled back with',
   },
   {
-    name: 'a worker does not see how few connections its role may open',
-    file: 'runtime/ledger/upkeep.ts',
-    from: 'from limited r where rolconnlimit >= 0',
-    to: 'from limited r where false',
-    test: 'test/long/connections.test.ts',
-    title: 'what is left is what the role or the database leaves',
-  },
-  {
     name: 'a call of an MCP client has another id each time that it is sent to the database',
     file: 'runtime/ledger/submit.ts',
     from: 'storableJson(input), workItemId, lease, callId]',

@@ -1538,16 +1538,16 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'the doctor does not see how few connections a role may open',
-    file: 'sql/api/95_views/doctor.sql',
+    file: 'sql/api/95_views/now.sql',
     from: '   where r.rolconnlimit >= 0;',
     to: '   where false;',
     test: 'test/sql/work_ledger_doctor/names_limits_of_connections.test.sql',
   },
   {
     name: 'the doctor holds a limit of connections against superusers',
-    file: 'sql/api/95_views/doctor.sql',
-    from: 'from pg_roles r where not r.rolsuper and (',
-    to: 'from pg_roles r where (',
+    file: 'sql/api/95_views/now.sql',
+    from: 'pg_roles r where not r.rolsuper and (',
+    to: 'pg_roles r where (',
     test: 'test/sql/work_ledger_doctor/names_limits_of_connections.test.sql',
   },
   {

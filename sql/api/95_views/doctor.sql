@@ -96,9 +96,11 @@ as $$
    where s.name in ('fsync', 'full_page_writes') and s.setting = 'off'
   union all
   select 'warning', 'connections', null,
-         format('%s left of %s%s; a worker opens --concurrency + 4', _counted(c.free, 'connection is', 'connections are'), c.most, c.whose),
-         format('%s, or run fewer workers.', c.remedy)
-    from _connections() c
+         format('%s left of %s%s; a worker opens --concurrency + 4', _counted(c.free, 'connection is', 'connections are'), c.most,
+           case c.whose when 'database' then ' of this database' when 'role' then format(' of role %s', c.name) end),
+         case c.whose when 'server' then 'Raise max_connections' else format('alter %s %I connection limit -1', c.whose, c.name) end
+           || ', or run fewer workers.'
+    from v_connections c
    where c.free < 8
   union all
   select 'error', 'privileges', null, format('role %s may not read %s', current_user, string_agg(c.relname, ', ' order by c.relname)),
@@ -123,35 +125,6 @@ as $$
 $$;
 
 comment on function _doctor_server() is 'Findings of work_ledger_doctor() on the server.';
-
-create or replace function _connections()
-  returns table (whose text, most integer, free integer, remedy text)
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  with limited as (
-    select * from pg_roles r where not r.rolsuper and (r.rolname = session_user or exists (select from workers k where k.role = r.rolname))
-  )
-  select '', s.most,
-         s.most - current_setting('superuser_reserved_connections')::integer - coalesce(current_setting('reserved_connections', true)::integer, 0)
-           - (select sum(d.numbackends)::integer from pg_stat_database d),
-         'Raise max_connections'
-    from (select current_setting('max_connections')::integer as most) s
-  union all
-  select ' of this database', d.datconnlimit, d.datconnlimit - pg_stat_get_db_numbackends(d.oid), format('alter database %I connection limit -1', d.datname)
-    from pg_database d
-   where d.datname = current_database() and d.datconnlimit >= 0 and exists (select from limited)
-  union all
-  select format(' of role %s', r.rolname::text collate "default"), r.rolconnlimit,
-         r.rolconnlimit - (select count(*)::integer from pg_stat_activity a where a.usesysid = r.oid and a.backend_type = 'client backend'),
-         format('alter role %I connection limit -1', r.rolname)
-    from limited r
-   where r.rolconnlimit >= 0;
-$$;
-
-comment on function _connections() is
-  'How many connections are free: of the server, and of this database and the roles of workers (and the session''s own) if they have a limit, which superusers ignore. whose: empty: the server''s. remedy: what allows more.';
 
 create or replace function _is_distributed()
   returns boolean

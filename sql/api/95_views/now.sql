@@ -249,6 +249,29 @@ comment on column v_workers.free is 'Items that it could drive in addition.';
 comment on column v_workers.is_alive is 'True: it was seen within a minute, and renewed all of its leases.';
 comment on column v_workers.lease_ends_at is 'The earliest end of its leases.';
 
+create or replace view v_connections with (security_invoker = true) as
+  with limited as (
+    select r.* from pg_roles r where not r.rolsuper and (r.rolname = session_user or exists (select from workers k where k.role = r.rolname))
+  )
+  select 'server' as whose, null::text as name, s.most,
+         s.most - current_setting('superuser_reserved_connections')::integer - coalesce(current_setting('reserved_connections', true)::integer, 0)
+           - (select sum(d.numbackends)::integer from pg_stat_database d) as free
+    from (select current_setting('max_connections')::integer as most) s
+  union all
+  select 'database', d.datname::text collate "default", d.datconnlimit, d.datconnlimit - pg_stat_get_db_numbackends(d.oid)
+    from pg_database d
+   where d.datname = current_database() and d.datconnlimit >= 0 and exists (select from limited)
+  union all
+  select 'role', r.rolname::text collate "default", r.rolconnlimit,
+         r.rolconnlimit - (select count(*)::integer from pg_stat_activity a where a.usesysid = r.oid and a.backend_type = 'client backend')
+    from limited r
+   where r.rolconnlimit >= 0;
+comment on view v_connections is 'How many connections are free: those of the server and, if they have a limit, of this database, of the roles of workers and of the session''s own role. Superusers ignore these limits.';
+comment on column v_connections.whose is 'server, database or role.';
+comment on column v_connections.name is 'The name of the database or role; null: the server.';
+comment on column v_connections.most is 'Connections that are allowed.';
+comment on column v_connections.free is 'Connections that can still be opened; negative if more are open than allowed.';
+
 create or replace view v_cooldowns with (security_invoker = true) as
   select m.name as model, m.cooldown_ends_at as ends_at, m.cooldown_reason as reason from models m where m.cooldown_ends_at > _now();
 comment on view v_cooldowns is 'Models that no worker asks before ends_at, because their provider said so.';
