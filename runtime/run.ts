@@ -6,6 +6,7 @@ import { realpath, stat } from 'node:fs/promises';
 
 import type { Logger } from 'pino';
 
+import { isObject } from '../plv8/isObject.ts';
 import { eventsOf, follow, leavable } from './commands/follow.ts';
 import type { WorkEvent } from './commands/follow.ts';
 import { modelClient } from './commands/work.ts';
@@ -97,7 +98,7 @@ type Begun = { place: Place; item: WorkItem; ended: Promise<CountedItem> };
  * the events from the ledger, from the beginning; leaving a loop does not stop the work.
  */
 export function run<T = unknown>(options: RunOptions): Run<T> {
-  return runAfter<T>(options, Promise.resolve(options.continues));
+  return runAfter<T>(options, Promise.resolve((options as RunOptions | undefined)?.continues));
 }
 
 /** `continues` resolves to the item that this run continues, once that item is over. */
@@ -218,6 +219,7 @@ async function facultyOf(
   workspace: string | undefined,
 ): Promise<string> {
   if (typeof faculty === 'string') return faculty;
+  if (!isObject(faculty)) throw new UsageError('faculty must be the name of a saved faculty, or a configuration');
   const engage = {
     workspace: workspace === undefined ? 'none' : 'host',
     tools: tools.map((tool) => tool.name),
