@@ -25,6 +25,7 @@ import { projectOf } from './project.ts';
 import { registerTools } from './worker/registerTools.ts';
 import { hooksByName, withHooks } from './tools/hook.ts';
 import type { Hook } from './tools/hook.ts';
+import { checkTools } from './tools/tool.ts';
 import type { Tool } from './tools/tool.ts';
 import { checkOptions, openWorker } from './worker/worker.ts';
 import type { Worker, WorkerOptions } from './worker/worker.ts';
@@ -147,6 +148,7 @@ async function begunAt(options: RunOptions, over: AbortController, at: { url: st
   const { task, resume, continues, tools = [], hooks = [], signal, log } = options;
   if (continues === undefined ? (task === undefined) === (resume === undefined) : resume !== undefined)
     throw new UsageError('run() takes a task, or resume: the id of unfinished work, or continues: the id of work that is over');
+  checkTools(tools);
   hooksByName(hooks);
   signal?.throwIfAborted();
   const workspace = options.workspace === undefined ? undefined : await directoryAt(options.workspace);

@@ -9,8 +9,6 @@ import { messageOf, UsageError } from '../ledger/errors.ts';
 import type { Tool } from '../tools/tool.ts';
 
 export async function registerTools(tools: readonly Tool[], db: Db): Promise<void> {
-  if (!Array.isArray(tools) || tools.some((tool) => !isObject(tool)))
-    throw new UsageError('tools must be a list of what defineTool() returns');
   for (const tool of tools) {
     // The database keeps the names of its own abilities; this one is registered by the workers that have Docker, which run no other tool under it.
     if (tool.name === executeCode.name) throw new UsageError(`the tool "${tool.name}" belongs to Work Ledger: choose another name`);

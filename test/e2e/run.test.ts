@@ -392,6 +392,8 @@ test('what cannot begin says why, to whoever asks, and rejects nothing that nobo
       ['WL002', { task: 'x', workspace: join(directory, 'file') }],
       ['WL002', { task: 'x', tools: [weigh, weigh] }],
       ['WL002', { task: 'x', tools: [null] as never }],
+      ['WL002', { task: 'x', tools: null as never }],
+      ['WL002', { task: 'x', tools: [{ ...weigh, execute: undefined as never }] }],
       ['WL002', { task: 'x', hooks: null as never }],
       ['WL002', { task: 'x', faculty: null as never }],
       ['WL002', { task: 'x', faculty: { result_schema: cyclic } }],
