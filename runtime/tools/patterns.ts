@@ -38,7 +38,7 @@ export function lineMatcher({
   const expression = new RegExp(pattern);
   return ({ path, text }) => {
     const found: Match[] = [];
-    for (const [index, content] of text.split('\n').entries()) {
+    for (const [index, content] of text.split(/\r?\n/).entries()) {
       if (found.length >= max) break;
       if (expression.test(content)) found.push({ path, line: index + 1, content: content.slice(0, maxLine) });
     }

@@ -249,6 +249,8 @@ describe.each([
       expect((await call('grep', { pattern: 'beta', glob: '*.ts' })).content).toBe('src/b.ts:1:const beta = 1;');
       expect((await call('grep', { pattern: 'beta', path: 'a.txt' })).content).toBe('a.txt:2:beta');
       expect((await call('grep', { pattern: 'gamma' })).content).toBe('No matches.');
+      await put('dos.txt', 'delta\r\n');
+      expect((await call('grep', { pattern: 'ta$' })).content).toBe('a.txt:2:beta\ndos.txt:1:delta');
     });
 
     test('caps matches and lines', async () => {
