@@ -6,6 +6,7 @@ import { realpath, stat } from 'node:fs/promises';
 
 import type { Logger } from 'pino';
 
+import { isObject } from '../plv8/isObject.ts';
 import { eventsOf, follow, leavable } from './commands/follow.ts';
 import type { WorkEvent } from './commands/follow.ts';
 import { modelClient } from './commands/work.ts';
@@ -24,6 +25,7 @@ import { projectOf } from './project.ts';
 import { registerTools } from './worker/registerTools.ts';
 import { hooksByName, withHooks } from './tools/hook.ts';
 import type { Hook } from './tools/hook.ts';
+import { checkTools } from './tools/tool.ts';
 import type { Tool } from './tools/tool.ts';
 import { checkOptions, openWorker } from './worker/worker.ts';
 import type { Worker, WorkerOptions } from './worker/worker.ts';
@@ -97,7 +99,7 @@ type Begun = { place: Place; item: WorkItem; ended: Promise<CountedItem> };
  * the events from the ledger, from the beginning; leaving a loop does not stop the work.
  */
 export function run<T = unknown>(options: RunOptions): Run<T> {
-  return runAfter<T>(options, Promise.resolve(options.continues));
+  return runAfter<T>(options, Promise.resolve((options as RunOptions | undefined)?.continues));
 }
 
 /** `continues` resolves to the item that this run continues, once that item is over. */
@@ -146,6 +148,7 @@ async function begunAt(options: RunOptions, over: AbortController, at: { url: st
   const { task, resume, continues, tools = [], hooks = [], signal, log } = options;
   if (continues === undefined ? (task === undefined) === (resume === undefined) : resume !== undefined)
     throw new UsageError('run() takes a task, or resume: the id of unfinished work, or continues: the id of work that is over');
+  checkTools(tools);
   hooksByName(hooks);
   signal?.throwIfAborted();
   const workspace = options.workspace === undefined ? undefined : await directoryAt(options.workspace);
@@ -218,6 +221,7 @@ async function facultyOf(
   workspace: string | undefined,
 ): Promise<string> {
   if (typeof faculty === 'string') return faculty;
+  if (!isObject(faculty)) throw new UsageError('faculty must be the name of a saved faculty, or a configuration');
   const engage = {
     workspace: workspace === undefined ? 'none' : 'host',
     tools: tools.map((tool) => tool.name),

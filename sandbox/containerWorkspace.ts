@@ -58,6 +58,7 @@ const workspaceContainer = (workItemId: string, sizeBytes: number): ContainerKin
 });
 
 export class ContainerWorkspace implements Workspace {
+  readonly root = '/home/agent'; // ROOT in python/workspace.py
   readonly #docker: Docker;
   readonly #workItemId: string;
   readonly #settings: WorkspaceSettings;

@@ -45,6 +45,8 @@ export type ProcessResult = {
 
 /** Paths are relative to the workspace, or absolute and inside it. All methods throw WorkspaceError and WorkspaceUnavailable. */
 export interface Workspace {
+  /** The absolute path that paths are relative to, as commands see it. */
+  readonly root: string;
   /** Reads a regular file of at most `maxBytes`. */
   readFile(path: string, maxBytes: number): Promise<Buffer>;
   /** The hashOf() of a regular file's content; null if there is no file. */

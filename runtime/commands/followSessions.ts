@@ -9,6 +9,7 @@ import type { FollowEvent } from '../import/followSessions.ts';
 import { folderAt, sessionFolders } from '../import/sessionFolders.ts';
 import { exit, note, print, StatusLine, visible } from './output.ts';
 import { withLedger } from './withLedger.ts';
+import { literalName } from '../visible.ts';
 
 export async function followSessions(paths: readonly string[], options: Settings & { keepSecrets?: boolean }): Promise<number> {
   if (options.keepSecrets) process.env['PGOPTIONS'] = `${process.env['PGOPTIONS'] ?? ''} -c work_ledger.redact=off`.trim();
@@ -35,9 +36,9 @@ const words: { [Kind in FollowEvent['event']]: (event: Extract<FollowEvent, { ev
   progress: ({ read, files, path }) => `${read + 1} of ${files}: ${visible(basename(path))}`,
   ready: ({ files, read, asBefore }) => `following ${files} files: read ${read} now, ${asBefore} unchanged`,
   session: ({ workItemId, format, added, path }) =>
-    `${workItemId}  ${format}  ${added.turns} more turns and ${added.calls} more calls  ${visible(path)}`,
+    `${workItemId}  ${format}  ${added.turns} more turns and ${added.calls} more calls  ${literalName(path)}`,
   rest: ({ work_item_ids: ids }) => `idle: ${ids.join(', ')}`,
-  problem: ({ path, problem }) => `not read  ${visible(path)}: ${visible(problem)}`,
+  problem: ({ path, problem }) => `not read  ${literalName(path)}: ${visible(problem)}`,
   waiting: ({ problem }) => `the ledger is unreachable; waiting for it: ${visible(problem)}`,
   back: () => 'the ledger is reachable again',
 };

@@ -9,6 +9,7 @@ import type { ImportReport } from '../import/importFile.ts';
 import { isRecording } from '../import/sessionFolders.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { exit, note, print, StatusLine, visible } from './output.ts';
+import { literalName } from '../visible.ts';
 import { withLedger } from './withLedger.ts';
 
 export async function importFiles(paths: readonly string[], options: Settings & { keepSecrets?: boolean }): Promise<number> {
@@ -56,14 +57,14 @@ async function filesBelow(path: string): Promise<string[]> {
 }
 
 function linesOf(report: ImportReport): string {
-  if ('error' in report) return `not imported  ${visible(report.file)}: ${visible(report.error)}`;
+  if ('error' in report) return `not imported  ${literalName(report.file)}: ${visible(report.error)}`;
   const left = report.leftOut.map(
     ({ reason, count, line }) => `${count} × ${visible(reason)}${line === undefined ? '' : ` (line ${line})`}`,
   );
   return report.sessions
     .map(
       ({ workItemId, turns, calls, added, session }, n) =>
-        `${workItemId}  ${report.format}  ${turns} turns, ${calls} calls (${added.turns} and ${added.calls} new)  ${visible(n === 0 ? report.file : session)}${n > 0 || left.length === 0 ? '' : `; left out: ${left.join(', ')}`}`,
+        `${workItemId}  ${report.format}  ${turns} turns, ${calls} calls (${added.turns} and ${added.calls} new)  ${literalName(n === 0 ? report.file : session)}${n > 0 || left.length === 0 ? '' : `; left out: ${left.join(', ')}`}`,
     )
     .join('\n');
 }

@@ -70,6 +70,9 @@ async function runFunction(name: string, { timeoutSeconds, input }: HookRun, foc
 async function answerOf(hook: Hook, input: HookRun['input'], context: Parameters<Hook['run']>[1]): Promise<string> {
   const said: unknown = await hook.run(structuredClone(input) as HookInput, context);
   if (said === undefined || said === null) return '';
+  // Only an error fails a check, so one that answers false or {refuse} would let the work pass.
+  if (hook.stage === 'check' && typeof said !== 'string')
+    throw new Error('a check passes by answering nothing or text and fails by throwing; this one answered something else');
   const key = { orient: 'context', recover: 'context', engage: 'summary' }[hook.stage as string];
   if (typeof said === 'string') return key === undefined ? said : JSON.stringify({ [key]: said });
   return JSON.stringify(said) ?? typeof said;

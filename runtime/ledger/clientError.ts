@@ -27,6 +27,7 @@ const hints: Record<string, string> = {
 };
 
 const NO_VALUE_HINT = 'The message has the argument, which is not of the type that the method takes.';
+const NO_JSON_HINT = 'Pass plain values: no bigint, no object that contains itself, and none nested too deeply.';
 const ANY_HINT = 'The code is one of PostgreSQL; its appendix "Error Codes" says what it means.';
 
 /**
@@ -48,6 +49,7 @@ export function clientError(error: unknown, url: string): unknown {
       '',
       'Open another one by LedgerClient.open(); await what is under way before close().',
     );
+  if (isNotJson(error)) return new LedgerError('WL002', `an argument cannot be used: ${messageOf(error)}`, '', NO_JSON_HINT);
   const code = sqlState(error);
   if (code === null || !/^[0-9A-Z]{5}$/.test(code)) return error;
   const said = refusalOf(error);
@@ -55,3 +57,8 @@ export function clientError(error: unknown, url: string): unknown {
   const isOfId = code !== '22P02' || /\buuid\b/.test(messageOf(said)); // unreadable numbers and list members have the same code
   return new LedgerError(code, messageOf(said), detail ?? '', hint ?? (isOfId ? hints[code] : NO_VALUE_HINT) ?? ANY_HINT);
 }
+
+/** What JSON.stringify() throws; its errors have no code. */
+const isNotJson = (error: unknown): boolean =>
+  (error instanceof TypeError && /circular structure to JSON|serialize a BigInt/.test(error.message)) ||
+  (error instanceof RangeError && error.message.includes('call stack'));

@@ -27,7 +27,12 @@ export const editFile = defineTool({
       if (isBinary(bytes) || !Buffer.from(text).equals(bytes)) return failed(`${input.path} is not a text file in UTF-8`);
       const parts = text.split(input.old_string);
       const count = parts.length - 1;
-      if (count === 0) return failed(`old_string does not occur in ${input.path}; read the file and copy the passage exactly`);
+      if (count === 0) {
+        const isOnlyBreaks = input.old_string.includes('\n') && text.includes(input.old_string.replace(/\r?\n/g, '\r\n'));
+        return failed(
+          `old_string does not occur in ${input.path}; ${isOnlyBreaks ? 'lines of this file end with \\r\\n: write that in old_string and new_string' : 'read the file and copy the passage exactly'}`,
+        );
+      }
       if (count > 1 && !input.replace_all) {
         return failed(
           `old_string occurs ${count} times in ${input.path} (lines ${linesOf(parts.slice(0, Math.min(count, 20)), input.old_string).join(', ')}); make it longer, or set replace_all`,

@@ -1,5 +1,7 @@
 // glob: lists the files of the workspace that match a pattern.
 
+import { posix } from 'node:path';
+
 import { z } from 'zod';
 
 import { globProblem, patternsModule } from './patterns.ts';
@@ -24,7 +26,7 @@ export const globWithin = (milliseconds: number) =>
     source: 'file',
     execute: (input, context) =>
       inWorkspace(context, async (workspace) => {
-        const prefix = input.path.replace(/^\.\/?/, '').replace(/\/$/, '');
+        const prefix = posix.relative(workspace.root, posix.resolve(workspace.root, input.path));
         const problem = globProblem(input.pattern);
         if (problem !== null) return failed(problem);
         const files = new Map<string, { path: string; modifiedMs: number }>();

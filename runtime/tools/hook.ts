@@ -1,6 +1,7 @@
 // A hook that is a function of the program running the worker: one value with a name, the point at which it runs, and the function. A
 // faculty names it in place of a command: `function:NAME`.
 
+import { isObject } from '../../plv8/isObject.ts';
 import type { Workspace } from '../../sandbox/workspace.ts';
 import { UsageError } from '../ledger/errors.ts';
 
@@ -108,6 +109,8 @@ export const functionOf = (command: string): string | null => (command.startsWit
 
 /** A worker's hooks by name. Throws for an invalid or duplicate name. */
 export function hooksByName(hooks: readonly Hook[]): ReadonlyMap<string, Hook> {
+  if (!Array.isArray(hooks) || hooks.some((hook) => !isObject(hook)))
+    throw new UsageError('hooks must be a list of what defineHook() returns');
   const named = new Map<string, Hook>();
   for (const hook of hooks) {
     if (!/^[A-Za-z_][\w.-]{0,62}$/.test(hook.name))

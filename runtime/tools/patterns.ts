@@ -11,11 +11,19 @@ export type Match = { path: string; line: number; content: string };
 
 /** Returns the paths that match a glob pattern. A pattern without a slash matches file names in any directory, as people expect. */
 export function globMatcher(pattern: string): (paths: readonly string[]) => string[] {
+  const plain = pattern.replace(/^(?:\.\/)+/, '');
+  const seen = undotted(plain);
   return (paths) =>
-    paths.filter(
-      (path) => matchesGlob(path, pattern) || (!pattern.includes('/') && matchesGlob(path.slice(path.lastIndexOf('/') + 1), pattern)),
-    );
+    paths.filter((path) => {
+      const asked = pattern.includes('/') ? path : path.slice(path.lastIndexOf('/') + 1);
+      return matchesGlob(path, plain) || matchesGlob(asked, plain) || matchesGlob(undotted(asked), seen);
+    });
 }
+
+/**
+ * A path or pattern in which names no longer begin with a dot: wildcards of matchesGlob() match no hidden names, and those of the tools do.
+ */
+const undotted = (path: string): string => path.replace(/(?<=^|[/{,(|])\.(?!\.?(?:\/|$))/g, '\u{e000}');
 
 /** Finds the lines of a text that match a regular expression. Throws if the expression is invalid. */
 export function lineMatcher({
@@ -30,7 +38,7 @@ export function lineMatcher({
   const expression = new RegExp(pattern);
   return ({ path, text }) => {
     const found: Match[] = [];
-    for (const [index, content] of text.split('\n').entries()) {
+    for (const [index, content] of text.split(/\r?\n/).entries()) {
       if (found.length >= max) break;
       if (expression.test(content)) found.push({ path, line: index + 1, content: content.slice(0, maxLine) });
     }

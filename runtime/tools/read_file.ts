@@ -31,7 +31,9 @@ export const readFile = defineTool({
       for (let chars = wanted.reduce((sum, line) => sum + line.length + 1, 0); chars > MAX_RESULT_CHARS && shown > 1;) {
         chars -= (wanted[--shown]?.length ?? 0) + 1;
       }
-      const text = wanted.slice(0, shown).join('\n').slice(0, MAX_RESULT_CHARS);
+      const whole = wanted.slice(0, shown).join('\n'); // longer only if it is one line
+      const left = whole.length - MAX_RESULT_CHARS;
+      const text = left > 0 ? `${whole.slice(0, MAX_RESULT_CHARS)}\n[line ${input.offset + 1} has ${left} more characters]` : whole;
       const next = input.offset + shown;
       const value = input.offset === 0 && input.limit === undefined ? textOf(bytes) : wanted.join('\n');
       if (lines.length === 0) return { ...ok('[the file is empty]'), value };

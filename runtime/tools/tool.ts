@@ -5,6 +5,7 @@ import type { Workspace } from '../../sandbox/workspace.ts';
 import type { LedgerEntry } from '../ledger/answers.ts';
 import type { AgentTold, ClaimOptions, ClaimTaken } from '../ledger/control.ts';
 import type { AppendOptions } from '../ledger/entries.ts';
+import { UsageError } from '../ledger/errors.ts';
 import type { ToolOutcome } from '../ledger/iteration.ts';
 
 export type { ToolImage, ToolOutcome } from '../ledger/iteration.ts';
@@ -87,6 +88,12 @@ export type Tool<Input = unknown> = {
 /** Ties the input of execute to the schema. A user's tool module exports the result as its default export. */
 export function defineTool<Input>(tool: Tool<Input>): Tool {
   return tool;
+}
+
+/** Throws if a program without types gives something else as its tools. */
+export function checkTools(tools: readonly (Partial<Tool> | null)[] | null): void {
+  if (!Array.isArray(tools) || tools.some((tool: Partial<Tool> | null) => typeof tool?.execute !== 'function'))
+    throw new UsageError('tools must be a list of what defineTool() returns');
 }
 
 export const ok = (content: string): ToolOutcome => ({ content, isError: false });

@@ -36,6 +36,7 @@ import { startTraces } from '../telemetry/traces.ts';
 import { registerTools } from './registerTools.ts';
 import { hooksByName } from '../tools/hook.ts';
 import type { Hook } from '../tools/hook.ts';
+import { checkTools } from '../tools/tool.ts';
 import type { Tool } from '../tools/tool.ts';
 import { connectionsOf } from './connections.ts';
 import { LONGEST_SECONDS, MOST_AT_ONCE } from './limits.ts';
@@ -121,6 +122,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 export async function openWorker(options: WorkerOptions, signal?: AbortSignal): Promise<Worker> {
   checkAddress(options.url);
   checkOptions(options);
+  checkTools(options.tools);
   const { url, schema, log = pino({ level: 'warn' }, logDestination()), treeId = null } = options;
   const leaseSeconds = options.leaseSeconds ?? 30;
   const concurrency = options.concurrency ?? 4;

@@ -241,7 +241,14 @@ test('what an open client can never do is refused when it is opened', async () =
 test('what is of another type than it must be is a LedgerError, whose hint is of it', async () => {
   const { id } = await client.submit({ workType: 'nobody takes it', description: 'Sew a hat' });
   const odd = (value: unknown): never => value as never;
+  const params: Record<string, unknown> = {};
+  params['self'] = params;
+  const deep: unknown = Array.from({ length: 20_000 }).reduce((inner) => [inner], null);
   const acts: (() => Promise<unknown>)[] = [
+    () => client.submit({ description: 'Sew it', params }),
+    () => client.submit({ description: 'Sew it', params: { hats: 5n } }),
+    () => client.submit({ description: 'Sew it', params: { deep } }),
+    () => client.item(odd(deep)),
     () => client.submit({ description: 'Sew it later', runAt: odd(new Date()) }),
     () => client.submit({ description: odd(['Sew it']) }),
     () => client.item(odd({ id })),

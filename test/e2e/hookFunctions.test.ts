@@ -257,6 +257,11 @@ test('a function that a kill broke off runs again with the same id; one that a w
   expect(await ledger.client.item(id)).toMatchObject({ state: 'completed', attempts: 1 });
 });
 
+test.each([[false], [{ refuse: 'The tests fail' }], [0]])('a check that answers %j has failed', async (answer) => {
+  const item = await work('x', [defineHook({ name: 'tests', stage: 'check', run: () => answer as never })]);
+  expect(item).toMatchObject({ state: 'failed', state_reason: expect.stringContaining('fails by throwing') });
+});
+
 test('hooks that cannot be told apart are refused before anything begins', async () => {
   const one = (name: string): Hook => defineHook({ name, stage: 'orient', run: () => undefined });
   await expect(work('x', [one('a'), one('b')])).rejects.toThrow('the hooks "a" and "b" are both for orient');

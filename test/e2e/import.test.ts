@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseRecordedRun } from '../../plv8/readers/recordedRun.ts';
 import { importFile } from '../../runtime/import/importFile.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
+import { cli } from '../cli.ts';
 import type { TestDatabase } from '../database.ts';
 import { claudeSession, Importer } from '../importer.ts';
 
@@ -682,3 +683,13 @@ test.skipIf(!existsSync(recordings))(
     }
   },
 );
+
+test('a file has one line of what import prints, whatever its name', async () => {
+  const file = join(directory, 'two\nlines.jsonl');
+  const none = join(directory, 'not\none.jsonl');
+  await writeFile(file, claudeSession(2).join('\n'));
+  await writeFile(none, '');
+  const env = { ...process.env, DATABASE_URL: database.url, WORK_LEDGER_SCHEMA: 'ledger' };
+  const { stdout } = await cli(['import', file, none], { env });
+  expect(stdout.trimEnd().split('\n')).toEqual([expect.stringContaining('two␊lines.jsonl'), expect.stringContaining('not␊one.jsonl')]);
+});

@@ -383,12 +383,22 @@ test('what cannot begin says why, to whoever asks, and rejects nothing that nobo
     );
     await expect(run({ ...here(), task: 'x', modelClient, workspace: join(directory, 'nowhere') }).result).rejects.toThrow('ENOENT');
     await writeFile(join(directory, 'file'), '');
+    const cyclic: Record<string, unknown> = {};
+    cyclic['self'] = cyclic;
     const codes: [code: string, options: Partial<RunOptions>][] = [
       ['WL002', {}],
       ['WL002', { task: 'x', faculty: 'nobody' }],
       ['WL002', { task: 'x', workspace: join(directory, 'nowhere') }],
       ['WL002', { task: 'x', workspace: join(directory, 'file') }],
       ['WL002', { task: 'x', tools: [weigh, weigh] }],
+      ['WL002', { task: 'x', tools: [null] as never }],
+      ['WL002', { task: 'x', tools: null as never }],
+      ['WL002', { task: 'x', tools: [{ ...weigh, execute: undefined as never }] }],
+      ['WL002', { task: 'x', hooks: null as never }],
+      ['WL002', { task: 'x', faculty: null as never }],
+      ['WL002', { task: 'x', faculty: { result_schema: cyclic } }],
+      ['WL002', { task: 'Never begun', resultSchema: cyclic }],
+      ['WL002', { task: 'Never begun', budget: { tokens: 5n as never } }],
       ['WL001', { resume: randomUUID() }],
       ['WL001', { continues: randomUUID(), task: 'x' }],
       ['22P02', { resume: 'nope' }],

@@ -118,7 +118,9 @@ describe.each([
 
     test('caps what it returns, also of one long line', async () => {
       await put('long.txt', 'x'.repeat(1_000_000));
-      expect((await call('read_file', { path: 'long.txt' })).content.length).toBeLessThanOrEqual(200_100);
+      const long = (await call('read_file', { path: 'long.txt' })).content;
+      expect(long.length).toBeLessThanOrEqual(200_100);
+      expect(long).toMatch(/x\n\[line 1 has 800000 more characters\]$/);
       await put('many.txt', 'line\n'.repeat(100_000));
       const { content } = await call('read_file', { path: 'many.txt' });
       expect(content).toMatch(/go on with offset 40000\]$/);
@@ -162,6 +164,8 @@ describe.each([
         '2 times in a.txt (lines 1, 3)',
       );
       expect(await contentOf('a.txt')).toBe('a\nb\na\n');
+      await put('dos.txt', 'a\r\nb\r\n');
+      expect((await call('edit_file', { path: 'dos.txt', old_string: 'a\nb', new_string: 'c' })).content).toContain('end with \\r\\n');
       expect((await call('edit_file', { path: 'a.txt', old_string: 'a', new_string: 'd', replace_all: true })).content).toContain(
         '2 occurrences',
       );
@@ -184,6 +188,7 @@ describe.each([
         return seen;
       };
       workspace = {
+        root: place.root,
         readFile: (path, most) => meddle(place.readFile(path, most)),
         hashFile: (path) => meddle(place.hashFile(path)),
         writeFile: (...args) => place.writeFile(...args),
@@ -222,6 +227,19 @@ describe.each([
     });
   });
 
+  test('glob and grep find hidden files, but for .git, from any directory and however it is named', async () => {
+    for (const path of ['.github/workflows/ci.yml', '.env', '.git/config.yml', 'src/.env']) await put(path, 'secret');
+    const found = async (pattern: string, path = '.'): Promise<string[]> =>
+      ((await call('glob', { pattern, path })).value as string[]).toSorted();
+    expect(await found('**/*.yml')).toEqual(['.github/workflows/ci.yml']);
+    expect(await found('*')).toEqual(['.env', '.github/workflows/ci.yml', 'src/.env']);
+    expect(await found('.{env,github}*')).toEqual(['.env', 'src/.env']);
+    expect(await found('./*')).toEqual(['.env']);
+    for (const path of ['.github', './.github/', 'src/../.github', `${workspace!.root}/.github`])
+      expect(await found('workflows/*.yml', path), path).toEqual(['.github/workflows/ci.yml']);
+    expect((await call('grep', { pattern: 'secret', glob: '**/*.yml' })).content).toBe('.github/workflows/ci.yml:1:secret');
+  });
+
   describe('grep', () => {
     test('returns path, line and content, of one file or of many', async () => {
       await put('a.txt', 'alpha\nbeta\n');
@@ -231,6 +249,8 @@ describe.each([
       expect((await call('grep', { pattern: 'beta', glob: '*.ts' })).content).toBe('src/b.ts:1:const beta = 1;');
       expect((await call('grep', { pattern: 'beta', path: 'a.txt' })).content).toBe('a.txt:2:beta');
       expect((await call('grep', { pattern: 'gamma' })).content).toBe('No matches.');
+      await put('dos.txt', 'delta\r\n');
+      expect((await call('grep', { pattern: 'ta$' })).content).toBe('a.txt:2:beta\ndos.txt:1:delta');
     });
 
     test('caps matches and lines', async () => {

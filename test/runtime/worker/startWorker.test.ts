@@ -56,6 +56,7 @@ test('half an item, and more than a worker drives', async () => {
 
 test('a model that cannot be called', async () => {
   expect(await refused({ model: {} as WorkerOptions['model'] })).toBe('WL002');
+  expect(await refused({ tools: [null] as never })).toBe('WL002');
 });
 
 test.for(['', 'nonsense', 'localhost:5432/shop'])('what is no address is not waited for: %j', async (url) => {
