@@ -16,7 +16,6 @@ import { messageOf, noWritesWords, UsageError } from '../ledger/errors.ts';
 import { oneConnection } from '../ledger/oneConnection.ts';
 import { withoutSecrets } from '../secrets/known.ts';
 import { keepGiven } from '../secrets/ofEnvironment.ts';
-import { isStartedToFork } from './claudeSession.ts';
 import { clientSession } from './clientSession.ts';
 import { fileSettings } from './configFile.ts';
 
@@ -69,7 +68,7 @@ export async function hook(name: string, options: HookOptions): Promise<number> 
       });
       if (!(await isWanted(name, ledger, conversation))) return 0;
       const teller = { complain, isHeard: !harness.unheard.has(name) };
-      const isFork = name === 'session-start' && input.source === 'resume' && isStartedToFork();
+      const isFork = name === 'session-start' && input.source === 'resume' && (await isForked());
       const said = isFork
         ? await toldFork(ledger, conversation, input)
         : await hooks[name](ledger, await opened(ledger, conversation, directory, await project), input, teller);
@@ -85,6 +84,9 @@ export async function hook(name: string, options: HookOptions): Promise<number> 
   }
   return 0;
 }
+
+/** Loaded where it is asked for: no other hook needs to find a process. */
+const isForked = async (): Promise<boolean> => (await import('./claudeSession.ts')).isStartedToFork();
 
 const opened = (ledger: Functions, conversation: string, directory: string | null, project: string): Promise<string> =>
   ledger.text('journal_session_open', 'id', conversation, null, directory, project);
