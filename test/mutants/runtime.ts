@@ -2135,7 +2135,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a fork begins in the place of the session that was forked',
     file: 'runtime/commands/hook.ts',
-    from: '&& isStartedToFork()',
+    from: '&& (await isForked())',
     to: "&& input.session_id === ''",
     test: 'test/e2e/mcp.test.ts',
     title: 'a fork of a session',
