@@ -4807,7 +4807,7 @@ create function _moved() returns TABLE(direction text, peer text, address text)
 create function _ms(p_at timestamp with time zone) returns bigint
   sql immutable parallel safe; -- body d41d8cd9, comment 342f759f
 create function _names(p_names jsonb) returns text[]
-  plpgsql immutable; -- body ddc08b2f, comment a9bea203
+  plpgsql immutable; -- body 3994cbf0, comment a9bea203
 create function _names_file(p_text text, p_path text) returns boolean
   sql immutable; -- body 7b2432f8, comment 8b7a50b3
 create function _names_of(p_faculty text) returns TABLE(project text, is_asked_for boolean, name text)
@@ -4929,13 +4929,13 @@ create function _plan_left_out(p_entry work_ledger) returns text
 create function _plan_line(p_work_item_id uuid) returns text
   plpgsql stable; -- body 117f6c43, comment 13977c56
 create function _plan_lines(p_items jsonb) returns text
-  plpgsql immutable; -- body b3107d8c, comment 12c9d8bb
+  plpgsql immutable; -- body 249766f8, comment 12c9d8bb
 create function _plan_logged(p_work_item_id uuid) returns TABLE(content text, created_at timestamp with time zone)
   plpgsql stable; -- body 3dabda09, comment 5a129ba6
 create function _plan_number(p_number jsonb) returns integer
   plpgsql immutable; -- body dc792a1d, comment 6e6eb022
 create function _plan_numbers(p_numbers jsonb) returns integer[]
-  plpgsql immutable; -- body 16bb5b78, comment e6db0a8f
+  plpgsql immutable; -- body 7bea8155, comment e6db0a8f
 create function _plan_of(p_work_item_id uuid, p_until_seq integer DEFAULT 2147483647) returns TABLE(n integer, text text, state text, since_at timestamp with time zone, seq integer)
   plpgsql stable; -- body 8a14db79, comment a8e995bd
 create function _plan_parts(p_plan text) returns TABLE(n integer, text text, state text)
