@@ -4298,6 +4298,8 @@ create function _hook_said(p_run hook_runs, p_key text) returns text
   sql immutable; -- body cba534ad, comment 82e553d8
 create function _hook_settle(p_run hook_runs, p_result jsonb) returns hook_runs
   plpgsql volatile; -- body 32be9b9d, comment cd8bd384
+create function _hook_verdict(p_kind text, p_call tool_calls) returns json
+  sql stable; -- body 87adf014, comment bccc6690
 create function _hook_words(p_hook text, p_words text) returns text
   sql volatile; -- body d442fc51, comment a79d047b
 create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns jsonb
@@ -5981,7 +5983,7 @@ create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_
 create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns void
   plpgsql volatile; -- body d2b96e33, comment ce4629d6
 create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns json
-  plpgsql volatile; -- body c3f43885, comment becfaa56
+  plpgsql volatile; -- body b29e1332, comment 2cd98c00
 create function trace_due(p_within interval DEFAULT '01:00:00'::interval) returns SETOF uuid
   plpgsql stable; -- body 5da22095, comment d1689790
 create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_is_done boolean DEFAULT false) returns void
