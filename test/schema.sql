@@ -5975,7 +5975,7 @@ create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_i
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
   plpgsql volatile; -- body 162b4d50, comment e1314bb1
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
-  plpgsql volatile; -- body acd26774, comment d5aab9a9
+  plpgsql volatile; -- body 0368041f, comment 893c9c91
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text) returns approvals
   sql volatile; -- body eba1fd82, comment 838f507f
 create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_content text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text, p_value json DEFAULT NULL::json, p_code_run jsonb DEFAULT NULL::jsonb) returns void

@@ -72,7 +72,7 @@ export const call = z.object({
 });
 
 export const nestedCall = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('run'), call }),
+  z.object({ kind: z.literal('run'), call, is_rewritten: z.boolean() }),
   z.object({ kind: z.literal('settled'), is_error: z.boolean(), content: z.string(), value: z.unknown() }),
   z.object({ kind: z.literal('waiting') }),
   z.object({ kind: z.literal('diverged'), reason: z.string() }),
