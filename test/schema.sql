@@ -4339,6 +4339,8 @@ create function _hook_said(p_run hook_runs, p_key text) returns text
   sql immutable; -- body cba534ad, comment 82e553d8
 create function _hook_settle(p_run hook_runs, p_result jsonb) returns hook_runs
   plpgsql volatile; -- body 32be9b9d, comment cd8bd384
+create function _hook_verdict(p_kind text, p_call tool_calls) returns json
+  sql stable; -- body 87adf014, comment bccc6690
 create function _hook_words(p_hook text, p_words text) returns text
   sql volatile; -- body d442fc51, comment a79d047b
 create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns jsonb
@@ -4848,7 +4850,7 @@ create function _moved() returns TABLE(direction text, peer text, address text)
 create function _ms(p_at timestamp with time zone) returns bigint
   sql immutable parallel safe; -- body d41d8cd9, comment 342f759f
 create function _names(p_names jsonb) returns text[]
-  plpgsql immutable; -- body ddc08b2f, comment a9bea203
+  plpgsql immutable; -- body 3994cbf0, comment a9bea203
 create function _names_file(p_text text, p_path text) returns boolean
   sql immutable; -- body 7b2432f8, comment 8b7a50b3
 create function _names_of(p_faculty text) returns TABLE(project text, is_asked_for boolean, name text)
@@ -4970,13 +4972,13 @@ create function _plan_left_out(p_entry work_ledger) returns text
 create function _plan_line(p_work_item_id uuid) returns text
   plpgsql stable; -- body 117f6c43, comment 13977c56
 create function _plan_lines(p_items jsonb) returns text
-  plpgsql immutable; -- body b3107d8c, comment 12c9d8bb
+  plpgsql immutable; -- body 249766f8, comment 12c9d8bb
 create function _plan_logged(p_work_item_id uuid) returns TABLE(content text, created_at timestamp with time zone)
   plpgsql stable; -- body 3dabda09, comment 5a129ba6
 create function _plan_number(p_number jsonb) returns integer
   plpgsql immutable; -- body dc792a1d, comment 6e6eb022
 create function _plan_numbers(p_numbers jsonb) returns integer[]
-  plpgsql immutable; -- body 16bb5b78, comment e6db0a8f
+  plpgsql immutable; -- body 7bea8155, comment e6db0a8f
 create function _plan_of(p_work_item_id uuid, p_until_seq integer DEFAULT 2147483647) returns TABLE(n integer, text text, state text, since_at timestamp with time zone, seq integer)
   plpgsql stable; -- body 8a14db79, comment a8e995bd
 create function _plan_parts(p_plan text) returns TABLE(n integer, text text, state text)
@@ -6014,7 +6016,7 @@ create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_i
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
   plpgsql volatile; -- body 162b4d50, comment e1314bb1
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
-  plpgsql volatile; -- body acd26774, comment d5aab9a9
+  plpgsql volatile; -- body 0368041f, comment 893c9c91
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text) returns approvals
   sql volatile; -- body eba1fd82, comment 838f507f
 create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_content text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text, p_value json DEFAULT NULL::json, p_code_run jsonb DEFAULT NULL::jsonb) returns void
@@ -6022,7 +6024,7 @@ create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_
 create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns void
   plpgsql volatile; -- body d2b96e33, comment ce4629d6
 create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns json
-  plpgsql volatile; -- body c3f43885, comment becfaa56
+  plpgsql volatile; -- body b29e1332, comment 2cd98c00
 create function trace_due(p_within interval DEFAULT '01:00:00'::interval) returns SETOF uuid
   plpgsql stable; -- body 5da22095, comment d1689790
 create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_is_done boolean DEFAULT false) returns void

@@ -200,7 +200,7 @@ class NestedCalls {
       const nested = await db.toolCallNested(claim, this.#call.id, ordinal, name, input);
       switch (nested.kind) {
         case 'run':
-          inputs.keepOne(nested.call, input);
+          if (!nested.is_rewritten) inputs.keepOne(nested.call, input); // else the hook's input runs, whatever the code says again
           if (!(await this.#runCall(nested.call, this.signal))) return this.#end('the engine stopped this code');
           break;
         case 'waiting':

@@ -2,6 +2,8 @@
 // The database decides which call must wait for which. Calls that touch the same thing keep the order in which the model made them, and so
 // do tools that are SQL functions, which run in the transaction that stores their result.
 
+import { z } from 'zod';
+
 import type { OpenCall } from '../ledger/answers.ts';
 import { isUnstorable } from '../ledger/errors.ts';
 import type { CallResult } from '../ledger/iteration.ts';
@@ -128,6 +130,9 @@ async function runStages(stored: OpenCall, batch: Batch, isFromCode: boolean): P
     const said = await runHook({ command: before, timeoutSeconds: timeout, input: hookInput('before_tool', call, batch) }, batch);
     if (said === null) return 'left';
     const verdict = await db.toolHookRecord(claim, call.id, 'before_tool', said, null);
+    // The row holds the hook's input with secrets removed, as it does the model's.
+    if (verdict.kind !== 'settled' && verdict.is_rewritten)
+      runtime.inputs.keepOne({ ...stored, input: verdict.input }, saidInput(said.stdout));
     return verdict.kind === 'go' ? runStages({ ...stored, input: verdict.input, is_cleared: true }, batch, isFromCode) : verdict.kind;
   }
   if (prepared.kind === 'code') return runCode(call, batch, (nested, until) => runCall(nested, { ...batch, signal: until }, true));
@@ -169,6 +174,9 @@ async function inTurn(call: OpenCall, ask: () => Promise<string[]>, { ends }: Ba
     if (!(await ends.allSettled(behind))) return 'left';
   }
 }
+
+/** The input that a hook gave a call, in its own words. */
+const saidInput = (stdout: string): unknown => z.object({ input: z.unknown() }).parse(JSON.parse(stdout)).input;
 
 const hookInput = (hook: string, call: OpenCall, { claim }: Focus): Record<string, unknown> => ({
   hook,

@@ -22,6 +22,12 @@ const BUSY_SHARE = 3;
 /** Two processes that store the same at once may wait for each other, and one of them is rolled back. */
 const again = new Set(['40001', '40P01', '55P03']);
 const MAX_TRIES = 5;
+/**
+ * Errors that are the server's and not the file's, and pass: rolled back, a server that only reads, no room or memory, a lock, a time limit,
+ * a broken disk. Until then the file is tried again at this interval.
+ */
+const passing = /^(25|40|53|55|57|58)/;
+const PASSING_MS = 10_000;
 /** How long running reads may take at the end. */
 const END_MS = 5000;
 
@@ -34,7 +40,7 @@ export type FollowEvent =
   | { event: 'waiting'; problem: string }
   | { event: 'back' };
 
-type Waiting = { isFirst: boolean; isBusy: boolean; isDue: boolean; timer: NodeJS.Timeout | undefined; notBefore: number };
+type Waiting = { isFirst: boolean; isBusy: boolean; isDue: boolean; restMs: number; timer: NodeJS.Timeout | undefined; notBefore: number };
 
 export class SessionFollower {
   readonly #db: Db;
@@ -92,7 +98,7 @@ export class SessionFollower {
 
   #seen(path: string, isFirst: boolean): void {
     const known = this.#files.get(path);
-    const file = known ?? { isFirst, isBusy: false, isDue: false, timer: undefined, notBefore: 0 };
+    const file = known ?? { isFirst, isBusy: false, isDue: false, restMs: 0, timer: undefined, notBefore: 0 };
     this.#files.set(path, file);
     if (isFirst && !known) return; // the first pass reads it
     if (file.isBusy) file.isDue = true;
@@ -149,12 +155,12 @@ export class SessionFollower {
     if (!file) return Promise.resolve();
     if (file.isBusy) file.isDue = true;
     if (file.isBusy) return Promise.resolve();
-    [file.isBusy, file.isDue] = [true, false];
+    [file.isBusy, file.isDue, file.restMs] = [true, false, 0];
     const began = performance.now();
     const look = this.#readFile(path, isEnd).finally(() => {
       this.#looks.delete(look);
       file.isBusy = false;
-      file.notBefore = performance.now() + BUSY_SHARE * (performance.now() - began);
+      file.notBefore = performance.now() + Math.max(file.restMs, BUSY_SHARE * (performance.now() - began));
       if (file.isDue && !this.#signal.aborted) this.#seen(path, false);
     });
     this.#looks.add(look);
@@ -203,9 +209,14 @@ export class SessionFollower {
     this.#read.set(key, state);
   }
 
-  /** A file whose content cannot be stored is not read again unless it changes. A file that cannot be read may be readable soon. */
+  /**
+   * A file whose content cannot be stored is not read again unless it changes. A file that cannot be read may be readable soon. One that
+   * the server only takes later is tried again.
+   */
   async #refused(path: string, { state }: Standing, error: unknown): Promise<void> {
     this.#problem(path, messageOf(error));
+    const file = this.#files.get(path);
+    if (file && passing.test(sqlState(error) ?? '')) [file.isDue, file.restMs] = [true, PASSING_MS];
     const isOfFile = sqlState(error) === null || error instanceof LedgerError || sqlState(error) === '42501';
     if (isOfFile) await this.#mark(path, { of: null, state, workItemId: null, aliveSeconds: null }).catch(() => {});
   }

@@ -72,7 +72,7 @@ export const call = z.object({
 });
 
 export const nestedCall = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('run'), call }),
+  z.object({ kind: z.literal('run'), call, is_rewritten: z.boolean() }),
   z.object({ kind: z.literal('settled'), is_error: z.boolean(), content: z.string(), value: z.unknown() }),
   z.object({ kind: z.literal('waiting') }),
   z.object({ kind: z.literal('diverged'), reason: z.string() }),
@@ -161,8 +161,8 @@ export const step = z.discriminatedUnion('kind', [
 export const hookRecorded = z.discriminatedUnion('kind', [z.object({ kind: z.literal('recorded') }), z.object({ ...ended })]);
 
 export const toolHookRecorded = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('go'), input: z.unknown() }),
-  z.object({ kind: z.literal('waiting') }),
+  z.object({ kind: z.literal('go'), input: z.unknown(), is_rewritten: z.boolean() }),
+  z.object({ kind: z.literal('waiting'), input: z.unknown(), is_rewritten: z.boolean() }),
   z.object({ kind: z.literal('settled') }),
 ]);
 

@@ -218,6 +218,16 @@ return [first, ledger_read("finding"), len(child), check_child_work([child])[0][
     );
   });
 
+  test('what a hook made of a call and a person approved runs, whatever the code says when it runs again', async () => {
+    const input = { n: 71, and: 'postgresql://app:hunterhunter@db.example/app' };
+    const guard = `if grep -q '"tool":"count"'; then printf '%s' '${JSON.stringify({ input })}'; fi`; // not execute_code's
+    const item = await submit('return count(17, "x")', { engage: { require_approval: 'moderate' }, hooks: { before_tool: guard } });
+    await until(async () => (await db.approvals()).length === 1);
+    await db.toolCallApprove((await db.approvals())[0]!.tool_call_id);
+    expect(await answered(item)).toMatch(/^counted 71\n/);
+    expect(counted.filter((n) => n === 17 || n === 71)).toEqual([71]);
+  });
+
   test('the same call from the model and from code: same row, same approval, same hooks', async () => {
     const guard = `cat >> ${directory}/hooked; echo >> ${directory}/hooked`;
     const more = { engage: { require_approval: 'moderate' }, hooks: { before_tool: guard, after_tool: guard } };

@@ -364,6 +364,29 @@ describe('a process that follows', () => {
     expect(events.map(({ event }) => event)).toContain('back');
     gate.shut();
   });
+
+  test('tries again what a server that only reads did not take, though its program writes no more', async () => {
+    const [id, file] = [newId(), await place('.claude/projects/-work/S.jsonl')];
+    await writeFile(file, text(session(id, 1)));
+    const { events } = await follow();
+    const readsOnly = async (is: 'on' | 'off'): Promise<void> => {
+      const name = new URL(database.url).pathname.slice(1);
+      await database.query(`begin read write; alter database ${name} set default_transaction_read_only to ${is}; commit`);
+      await database.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+      );
+    };
+    try {
+      await readsOnly('on');
+      await appendFile(file, text(session(id, 2).slice(4)));
+      await until(() => events.some((event) => event.event === 'problem' && event.problem.includes('only reads')));
+    } finally {
+      await readsOnly('off');
+    }
+    await until(async () => (await turnsOf(`claude-code:${id}`)) === 2);
+    expect(await callsOf(`claude-code:${id}`)).toEqual({ calls: 2, open: 0 });
+    expect(events.filter(({ event }) => event === 'problem')).toHaveLength(1);
+  });
 });
 
 describe('a session is one item', () => {

@@ -230,6 +230,26 @@ test('a person approves what the hook made of a call, and the hook is not asked 
   expect(await runs(item)).toMatchObject([{ hook: 'before_tool', status: 'completed' }]);
 });
 
+test.each([{}, { require_approval: 'moderate' }])(
+  'a call runs with the secret in the input that a hook gave it, which no row has: %j',
+  async (engage) => {
+    const address = `postgresql://app:hunter${count}hunter@db.example/app`;
+    const item = await submit({ engage, hooks: { before_tool: print({ input: { words: `${address} gently` } }) } }, shoutOnce(address));
+    if (engage.require_approval) {
+      await until(async () => (await db.workItem(item.id))?.state === 'waiting');
+      const asked = (await db.approvals()).find((approval) => approval.work_item_id === item.id);
+      expect(asked?.input).toEqual({ words: 'postgresql://app:[redacted]@db.example/app gently' });
+      await db.toolCallApprove(asked!.tool_call_id);
+    }
+    await ended(item);
+    expect(said.filter((one) => one.includes(address))).toEqual([`${address} gently`]);
+    const rows = await database.query<{ input: unknown }>(
+      `select rewritten_input as input from ledger.tool_calls where work_item_id = '${item.id}'`,
+    );
+    expect(rows).toEqual([{ input: { words: 'postgresql://app:[redacted]@db.example/app gently' } }]);
+  },
+);
+
 test('a before_model_call hook says something with every request; when it refuses, the work waits for a person', async () => {
   const item = await submit(
     {

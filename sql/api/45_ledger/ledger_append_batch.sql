@@ -152,7 +152,8 @@ as $$
 begin
   if jsonb_typeof(p_names) = 'null' then
     return null;
-  elsif jsonb_typeof(p_names) <> 'array' or exists (select from jsonb_array_elements(p_names) n where jsonb_typeof(n) <> 'string') then
+  elsif jsonb_typeof(p_names) <> 'array'
+    or exists (select from jsonb_array_elements(case jsonb_typeof(p_names) when 'array' then p_names end) n where jsonb_typeof(n) <> 'string') then
     perform _raise_invalid('keep must be a list of paths, URLs or artifact handles');
   end if;
   return (select array_agg(n.name order by n.i) from jsonb_array_elements_text(p_names) with ordinality as n(name, i));

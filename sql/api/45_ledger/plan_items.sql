@@ -53,7 +53,7 @@ create or replace function _plan_lines(p_items jsonb)
 as $$
 begin
   if jsonb_typeof(p_items) <> 'array' or jsonb_array_length(p_items) not between 1 and 100
-    or exists (select from jsonb_array_elements(p_items) i
+    or exists (select from jsonb_array_elements(case jsonb_typeof(p_items) when 'array' then p_items end) i
                 where jsonb_typeof(i) <> 'object' or jsonb_typeof(i -> 'text') is distinct from 'string' or i ->> 'text' !~ '\S'
                    or coalesce(i ->> 'state', 'open') <> all (_plan_states())) then
     perform _raise_invalid('items must be a list of 1 to 100 {"text": ..., "state": ...}',
@@ -76,7 +76,8 @@ begin
   if coalesce(jsonb_typeof(p_numbers), 'null') = 'null' then
     return null;
   elsif jsonb_typeof(p_numbers) <> 'array'
-    or exists (select from jsonb_array_elements(p_numbers) n where jsonb_typeof(n) <> 'number' or n::text !~ '^[0-9]{1,3}$') then
+    or exists (select from jsonb_array_elements(case jsonb_typeof(p_numbers) when 'array' then p_numbers end) n
+                where jsonb_typeof(n) <> 'number' or n::text !~ '^[0-9]{1,3}$') then
     perform _raise_invalid('done must be a list of numbers of the plan''s items');
   end if;
   return nullif(array(select n::integer from jsonb_array_elements(p_numbers) n), '{}');

@@ -54,12 +54,12 @@ begin
     when v_call.status = 'waiting' or v_call.id = any (_calls_held(v_call.turn_id)) then json_build_object('kind', 'waiting')
     when v_call.completed_at is not null then json_build_object(
       'kind', 'settled', 'is_error', v_call.is_error, 'content', _call_whole(v_call), 'value', v_call.value)
-    else json_build_object('kind', 'run', 'call', _open_call(v_call)) end;
+    else json_build_object('kind', 'run', 'call', _open_call(v_call), 'is_rewritten', v_call.rewritten_input is not null) end;
 end
 $$;
 
 comment on function tool_call_nested(uuid, uuid, uuid, integer, text, json) is
-  'Registers a call made by the code of an execute_code call. p_ordinal: its number in that code, from 0. Returns {kind: run, call}: run it like any call of turn_record(), then call this again. {kind: settled, is_error, content, value}: it has run, now or before the code was interrupted. {kind: waiting}: it waits for approval, or for a call that does; end the code and call tool_call_suspend(). {kind: diverged, reason}: the code is running again and makes a different call than before. {kind: unknown, reason}: code has no such tool. Raises WL001, WL002, WL003, WL004, WL008 (the parent is not running code).';
+  'Registers a call made by the code of an execute_code call. p_ordinal: its number in that code, from 0. Returns {kind: run, call, is_rewritten}: run it like any call of turn_record(), then call this again; is_rewritten: its input is what a before_tool hook made of it. {kind: settled, is_error, content, value}: it has run, now or before the code was interrupted. {kind: waiting}: it waits for approval, or for a call that does; end the code and call tool_call_suspend(). {kind: diverged, reason}: the code is running again and makes a different call than before. {kind: unknown, reason}: code has no such tool. Raises WL001, WL002, WL003, WL004, WL008 (the parent is not running code).';
 
 create or replace function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid)
   returns void

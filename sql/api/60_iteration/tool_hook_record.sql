@@ -30,7 +30,7 @@ begin
   if v_call.completed_at is not null then
     return jsonb_build_object('kind', 'settled');
   elsif v_call.status = 'waiting' then
-    return jsonb_build_object('kind', 'waiting');
+    return _hook_verdict('waiting', v_call);
   end if;
   insert into hook_runs (work_item_id, focus_id, turn_id, tool_call_id, hook, command)
   values (v_item.id, v_item.focus_id, v_call.turn_id, v_call.id, p_hook, coalesce(v_config #>> array['hooks', p_hook], ''))
@@ -62,13 +62,24 @@ begin
   v_risk := (select risk from abilities where tool_name = v_call.tool_name);
   if _needs_approval(v_risk, v_config -> 'engage') then
     perform _approval_ask(v_call, v_risk, v_config -> 'engage');
-    return jsonb_build_object('kind', 'waiting');
+    return _hook_verdict('waiting', v_call);
   elsif v_kinds <> '{}' and _calls_claim(v_item, v_config, v_call.turn_id, v_call.id) is not null then
     return jsonb_build_object('kind', 'settled');
   end if;
-  return jsonb_build_object('kind', 'go', 'input', _call_input(v_call));
+  return _hook_verdict('go', v_call);
 end
 $$;
 
 comment on function tool_hook_record(uuid, uuid, uuid, text, jsonb, text, boolean, jsonb, json) is
-  'Reports the result of the faculty''s before_tool or after_tool command (p_hook) for a call; p_result as in hook_record(). before_tool returns {kind: go, input}: run the tool with that input; {kind: waiting}: the call waits for approval; {kind: settled}: the call was refused, by the hook or because others are working on what it changes (see claim_take()), and the model is told. after_tool, with the tool''s result in the arguments of tool_call_settle(), settles the call with that result or the hook''s replacement, and returns {kind: settled}. Raises WL001, WL002, WL003, WL004.';
+  'Reports the result of the faculty''s before_tool or after_tool command (p_hook) for a call; p_result as in hook_record(). before_tool returns {kind: go, input, is_rewritten}: run the tool with that input, which is the hook''s if is_rewritten; {kind: waiting, input, is_rewritten}: the call waits for approval; {kind: settled}: the call was refused, by the hook or because others are working on what it changes (see claim_take()), and the model is told. after_tool, with the tool''s result in the arguments of tool_call_settle(), settles the call with that result or the hook''s replacement, and returns {kind: settled}. Raises WL001, WL002, WL003, WL004.';
+
+create or replace function _hook_verdict(p_kind text, p_call tool_calls)
+  returns json
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select json_build_object('kind', p_kind, 'input', _call_input(p_call), 'is_rewritten', p_call.rewritten_input is not null);
+$$;
+
+comment on function _hook_verdict(text, tool_calls) is 'The answer to a before_tool hook for a call that is to run, now or once it is approved: the worker, which knows what the hook said before secrets were removed from it, runs the call with that.';

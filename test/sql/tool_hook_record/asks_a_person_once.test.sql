@@ -11,8 +11,8 @@ create function pg_temp.hooked() returns jsonb language sql as $$
   select tool_hook_record(item(), lease(), call('t1_1'), 'before_tool', '{"exit_code": 0, "stdout": ""}');
 $$;
 
-select is(pg_temp.hooked(), '{"kind": "waiting"}', 'the call waits for approval');
-select is(pg_temp.hooked(), '{"kind": "waiting"}', 'a worker that did not hear it is told again that the call waits');
+select is(pg_temp.hooked(), '{"kind": "waiting", "input": {}, "is_rewritten": false}', 'the call waits for approval');
+select is(pg_temp.hooked(), '{"kind": "waiting", "input": {}, "is_rewritten": false}', 'a worker that did not hear it is told again that the call waits');
 select is((select count(*)::integer from v_approvals), 1, 'the approval is asked for once');
 select is((select status from tool_calls), 'waiting', 'the call waits');
 

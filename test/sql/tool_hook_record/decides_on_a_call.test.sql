@@ -13,8 +13,8 @@ $$;
 
 select ok(not (said #>> '{calls,0,is_cleared}')::boolean, 'a call waits for its hook') from answered;
 select throws_ok($$ select pg_temp.hooked(1, 'orient', '') $$, 'WL002', null, 'a hook that is none of tools is refused');
-select is(pg_temp.hooked(1, 'before_tool', ''), '{"kind": "go", "input": {"at": 1}}', 'a hook that says nothing lets the call run as it is');
-select is(pg_temp.hooked(1, 'before_tool', '{"input": {"at": 3}}'), '{"kind": "go", "input": {"at": 3}}', 'a hook rewrites the input of a call');
+select is(pg_temp.hooked(1, 'before_tool', ''), '{"kind": "go", "input": {"at": 1}, "is_rewritten": false}', 'a hook that says nothing lets the call run as it is');
+select is(pg_temp.hooked(1, 'before_tool', '{"input": {"at": 3}}'), '{"kind": "go", "input": {"at": 3}, "is_rewritten": true}', 'a hook rewrites the input of a call');
 select is(_open_calls(turn())::jsonb #> '{0,input}', '{"at": 3}', 'after a crash the call runs with what the hook made of it');
 select ok((_open_calls(turn())::jsonb #>> '{0,is_cleared}')::boolean, 'after a crash the hook is not asked again');
 select is(pg_temp.hooked(2, 'before_tool', '{"refuse": "no"}'), '{"kind": "settled"}', 'a hook refuses a call');
