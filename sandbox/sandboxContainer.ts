@@ -228,8 +228,9 @@ export class SandboxContainer<Event extends object> {
     }
   }
 
+  /** If the daemon cannot do it now, reap() will. */
   async remove(): Promise<void> {
-    await this.#container.remove({ force: true, v: true, abortSignal: AbortSignal.timeout(KILL_MS) }).catch(() => {}); // if the daemon cannot do it now, reap() will
+    await this.#container.remove({ force: true, v: true, abortSignal: AbortSignal.timeout(KILL_MS) }).catch(() => {});
   }
 
   #read(text: string): void {

@@ -9,9 +9,8 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { isObject } from '../../plv8/isObject.ts';
 import { storableJson, storableText } from '../../plv8/storable.ts';
 import { UsageError } from '../ledger/errors.ts';
+import type { Argument } from '../ledger/oneConnection.ts';
 import { headOf } from '../secrets/known.ts';
-
-type Argument = string | number | null | readonly string[];
 
 /** Calls functions of the ledger with positional arguments; the types of the parameters determine how a text argument is read. */
 export type Functions = {

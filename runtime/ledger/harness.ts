@@ -3,10 +3,10 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 
+import type { Argument } from './oneConnection.ts';
 import type { Calls } from './pool.ts';
 
 const row = z.record(z.string(), z.unknown());
-type Argument = string | number | null | readonly string[];
 
 export function harness(calls: Calls) {
   const rows = (name: string, ...args: Argument[]): Promise<readonly z.output<typeof row>[]> =>

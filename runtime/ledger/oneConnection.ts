@@ -6,7 +6,8 @@ import { storableText } from '../../plv8/storable.ts';
 import { withoutKnown } from '../secrets/known.ts';
 
 type Row = Record<string, unknown>;
-type Argument = string | number | null | readonly string[];
+/** An argument of a function of the ledger. */
+export type Argument = string | number | null | readonly string[];
 export type OneConnection = ReturnType<typeof oneConnection>;
 
 const storable = <T extends string | number>(value: T): T | string =>

@@ -16,7 +16,7 @@ export function globMatcher(pattern: string): (paths: readonly string[]) => stri
   return (paths) =>
     paths.filter((path) => {
       const asked = pattern.includes('/') ? path : path.slice(path.lastIndexOf('/') + 1);
-      return matchesGlob(path, plain) || matchesGlob(asked, plain) || matchesGlob(undotted(asked), seen);
+      return matchesGlob(asked, plain) || matchesGlob(undotted(asked), seen);
     });
 }
 

@@ -846,7 +846,7 @@ test('Claude Code goes on to another session, and its server, which nobody tells
 });
 
 test('a fork of a session of Claude Code, which begins under the name of that session, takes nothing from it', async () => {
-  const cwd = '/home/ada/forked';
+  const cwd = '/srv/forked';
   const claudeCode = (...args: string[]) =>
     spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '--', '--resume', 'forked', ...args]);
   const [forking, resuming] = [claudeCode('--fork-session'), claudeCode()];

@@ -60,20 +60,7 @@ async function runTen(atOnce: number, engage: Record<string, unknown>) {
     },
   });
   const calls = Array.from({ length: 10 }, (_, n) => ({ type: 'tool_use', name: 'wait', input: { n } }));
-  const model = await startScriptedModel(scriptOf([{ content: calls }, { content: [{ type: 'text', text: 'Done.' }] }]));
-  const worker = await startWorker({
-    url: database.url,
-    schema: 'ledger',
-    tools: [wait],
-    log: pino({ level: 'silent' }),
-    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
-  });
-  await db.facultySave({ name: 'waiter', accepts: ['wait'], engage: { tools: ['wait'], ...engage } });
-  const item = await db.workSubmit({ workType: 'wait', description: 'x' });
-  await until(async () => (await db.workItem(item.id))?.state === 'completed');
-  await worker.stop();
-  await model.close();
-  const results = JSON.parse(model.requests[1]?.body ?? '').messages.at(-1).content as { content: string; is_error?: boolean }[];
+  const results = await runCalls(calls, [wait], { engage: { tools: ['wait'], ...engage } });
   return { most, ended, results };
 }
 
@@ -96,21 +83,30 @@ test('one after another, in order, where the faculty switches parallel execution
   expect(ended).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-/** Runs these calls in one response of a worker's. */
-async function runCalls(content: ContentBlock[], tools: Tool[], faculty: { engage: object; hooks: object }): Promise<void> {
+type Result = { content: string; is_error?: boolean };
+
+/** Runs these calls in one response of a worker's, and returns what the model was told of them. */
+async function runCalls(
+  content: ContentBlock[],
+  tools: Tool[],
+  faculty: { engage: object; hooks?: object },
+  leaseSeconds = 30,
+): Promise<Result[]> {
   const model = await startScriptedModel(scriptOf([{ content }, { content: [{ type: 'text', text: 'Done.' }] }]));
   const worker = await startWorker({
     url: database.url,
     schema: 'ledger',
     tools,
     log: pino({ level: 'silent' }),
+    leaseSeconds,
     model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
-  await db.facultySave({ name: 'hooked', accepts: ['hooked'], ...faculty });
-  const item = await db.workSubmit({ workType: 'hooked', description: 'x' });
+  await db.facultySave({ name: 'caller', accepts: ['calls'], ...faculty });
+  const item = await db.workSubmit({ workType: 'calls', description: 'x' });
   await until(async () => (await db.workItem(item.id))?.state === 'completed');
   await worker.stop();
   await model.close();
+  return (JSON.parse(model.requests.at(-1)?.body ?? '') as { messages: { content: Result[] }[] }).messages.at(-1)?.content ?? [];
 }
 
 test("SQL tools keep the model's order, and nothing else waits for them", async () => {
@@ -262,20 +258,7 @@ test('calls that wait for a place do not begin after a result could not be store
     end $$;
     create trigger refuse_zero before update on ledger.tool_calls for each row when (old.completed_at is null and new.completed_at is not null) execute function public.refuse_zero()`);
   const calls = [0, 1, 2].map((n) => ({ type: 'tool_use', name: 'count', input: { n } }));
-  const model = await startScriptedModel(scriptOf([{ content: calls }, { content: [{ type: 'text', text: 'Done.' }] }]));
-  const worker = await startWorker({
-    url: database.url,
-    schema: 'ledger',
-    tools: [count],
-    log: pino({ level: 'silent' }),
-    leaseSeconds: 3,
-    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
-  });
-  await db.facultySave({ name: 'counter', accepts: ['count'], engage: { tools: ['count'], max_parallel_tools: 1 } });
-  const item = await db.workSubmit({ workType: 'count', description: 'x' });
-  await until(async () => (await db.workItem(item.id))?.state === 'completed');
-  await worker.stop();
-  await model.close();
+  await runCalls(calls, [count], { engage: { tools: ['count'], max_parallel_tools: 1 } }, 3);
   await database.query('drop trigger refuse_zero on ledger.tool_calls');
   expect(ran).toEqual([0, 0, 1, 2]);
 });
@@ -308,21 +291,7 @@ test('the last result is stored even after another could not be', async () => {
     create trigger refuse_first before update on ledger.tool_calls for each row
       when (new.tool_name = 'count_both' and new.input ->> 'n' = '0' and new.status = 'completed') execute function public.refuse_first()`);
   const calls = [0, 1].map((n) => ({ type: 'tool_use', name: 'count_both', input: { n } }));
-  const model = await startScriptedModel(scriptOf([{ content: calls }, { content: [{ type: 'text', text: 'Done.' }] }]));
-  const worker = await startWorker({
-    url: database.url,
-    schema: 'ledger',
-    tools: [count],
-    log: pino({ level: 'silent' }),
-    leaseSeconds: 3,
-    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
-  });
-  await db.facultySave({ name: 'both', accepts: ['both'], engage: { tools: ['count_both'] } });
-  const item = await db.workSubmit({ workType: 'both', description: 'x' });
-  await until(async () => (await db.workItem(item.id))?.state === 'completed');
-  await worker.stop();
-  await model.close();
+  const results = await runCalls(calls, [count], { engage: { tools: ['count_both'] } }, 3);
   await database.query('drop trigger refuse_first on ledger.tool_calls');
-  const results = JSON.parse(model.requests.at(-1)?.body ?? '').messages.at(-1).content as { content: string }[];
   expect(results.map(({ content }) => content)).toEqual([expect.stringContaining('is unknown'), 'counted 1']);
 });
