@@ -246,6 +246,18 @@ test('without what is optional it is small, serves a ledger of another server, a
   });
 });
 
+test('a program that uses an OpenTelemetry SDK of 2025 can install it, and both have the same API', async () => {
+  const project = join(directory, 'traced');
+  await mkdir(project);
+  await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'traced', private: true, type: 'module' }));
+  const theirs = ['@opentelemetry/api@1.9.0', '@opentelemetry/sdk-trace-node@2.0.0', '@opentelemetry/sdk-metrics@2.0.0'];
+  await done(project, 'npm', 'install', '--package-lock-only', '--no-fund', '--no-audit', ...theirs, tarball);
+  const lock = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8')) as { packages: Record<string, { version: string }> };
+  // A newer copy would ignore the provider that the program has registered.
+  const copies = Object.entries(lock.packages).filter(([path]) => path.endsWith('node_modules/@opentelemetry/api'));
+  expect(copies.map(([, { version }]) => version)).toEqual(['1.9.0']);
+});
+
 test.each(['20', '22'])('Node %s is told in one line what is needed', async (version) => {
   const folder = join(directory, `node${version}`);
   await mkdir(folder);
