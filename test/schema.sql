@@ -4294,7 +4294,7 @@ create function _functions_close() returns void
 create function _gauges_of_standbys() returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body ac8a2bd5, comment 2263eba7
 create function _gauges_of_the_queue() returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body ed5c1a91, comment 1f329f3a
+  sql stable; -- body 5c4ff1d1, comment 1f329f3a
 create function _gauges_of_workers() returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 8deca106, comment fef35a0f
 create function _genai_blocks(p_content jsonb) returns SETOF jsonb
@@ -4830,7 +4830,7 @@ create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_
 create function _messages_since(p_turn turns, p_flags iteration_flags, p_is_told boolean) returns json
   plpgsql stable; -- body a4c8597e, comment 4e2d2e14
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
-  sql immutable parallel safe; -- body ae9d45b9, comment 4e6810e4
+  sql immutable parallel safe; -- body 102c01f3, comment 4e6810e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body e119f405, comment 733901fa
 create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)

@@ -52,13 +52,25 @@ as $$
      where w.state = 'queued' and w.focus_id is not null and w.run_at <= _now()
      group by 1, 2
     union all
-    -- Items between two iterations, or whose worker died; since when is not recorded.
-    select concat_ws('@', f.faculty, c.project), _project_now(w.project), count(*), null
+    -- Items between two iterations, since when is not recorded, and those whose worker died, whether a sweep has ended its lease or none could.
+    select concat_ws('@', f.faculty, c.project), _project_now(w.project), count(*), min(case when f.lease_owner is not null then f.lease_expires_at end)
       from work_items w
       join foci f on f.id = w.focus_id
       join faculties c on c.content_hash = f.faculty_hash
-     where w.state in ('claimed', 'running') and f.lease_owner is null and w.run_at <= _now()
+     where w.state in ('claimed', 'running') and case when f.lease_owner is null then w.run_at <= _now() else f.lease_expires_at <= _now() end
      group by 1, 2
+    union all
+    select coalesce(nullif(n.driven_by, ''), nullif(_faculty_ref(_faculty_for(n.faculty, n.work_type, _project_now(n.project))), ''), 'none'),
+           _project_now(n.project), n.items, n.since
+      from (
+        -- The time of a wait has come, or no living worker may drive the item: at the earliest since it was submitted or driven last.
+        select concat_ws('@', f.faculty, c.project) as driven_by, w.faculty, w.work_type, w.project, count(*) as items,
+               min(case when w.is_stranded then greatest(w.created_at, f.leased_at) else w.run_at end) as since
+          from work_items w
+          left join foci f on f.id = w.focus_id
+          left join faculties c on c.content_hash = f.faculty_hash
+         where w.state = 'waiting' and (w.is_stranded or w.run_at <= _now())
+         group by 1, 2, 3, 4) n
   )
   select v.metric, jsonb_strip_nulls(jsonb_build_object('faculty', d.faculty, 'project', d.project)), v.value
     from (
