@@ -5182,11 +5182,13 @@ create function _resumed_from(p_work_item_id uuid) returns work_items
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body c6caf082, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
-  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body 32af93de, comment 5bc31aae
+  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body 20452b81, comment db9ba87e
 create function _retention_faculty(p_faculty text) returns text
   plpgsql stable; -- body 0e28baa2, comment c6638b26
+create function _retention_lag() returns interval
+  sql stable; -- body d02a1696, comment a1261a21
 create function _retention_of(p_root work_items, p_state text, p_since timestamp with time zone) returns TABLE(items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
-  sql stable; -- body 8c29feff, comment 27955bdb
+  sql stable; -- body 223f1906, comment 27955bdb
 create function _retention_policy(p_state text, p_faculty text) returns SETOF retention_policies
   sql stable; -- body d41d8cd9, comment 258b8c6a
 create function _retention_take(p_root_id uuid) returns jsonb
@@ -6090,7 +6092,7 @@ create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAU
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body c3b96ec5, comment 63ccd5c0
 create function work_gauges() returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body 1b009bd2, comment bf45b1a0
+  sql stable; -- body 0c17758c, comment bf45b1a0
 create function work_hours_sum() returns timestamp with time zone
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c4185e55, comment 4832e62b
 create function work_id(p_name text, p_project text DEFAULT NULL::text) returns uuid

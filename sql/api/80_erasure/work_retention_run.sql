@@ -75,6 +75,7 @@ as $$
              from work_items i
             cross join lateral _retention_of(i, i.state, i.resolved_at) r
             where i.parent_id is null and i.resolved_at is not null and i.erased_at is null and exists (select from retention_policies)
+              and not exists (select from retention_runs t where t.root_id = i.id and t.tried_at > _now() - interval '1 hour')
             order by i.resolved_at
             limit p_limit)
           union all
@@ -84,13 +85,14 @@ as $$
             cross join lateral _retention_of(i, 'completed', s.since) r
             where i.parent_id is null and i.resolved_at is null and i.work_type = 'journal'
               and (i.state = 'paused' or i.state = 'created' and i.work_type = 'journal') and exists (select from retention_policies)
+              and not exists (select from retention_runs t where t.root_id = i.id and t.tried_at > _now() - interval '1 hour')
             order by s.since
             limit p_limit)) d
    order by d.resolved_at
    limit p_limit;
 $$;
 
-comment on function _retention_due(integer) is 'Trees that a policy erases now, oldest first. A session that nobody ends is over since its program was silent, see _silent_since().';
+comment on function _retention_due(integer) is 'Trees that a policy erases now, oldest first; those whose export failed again after an hour. A session that nobody ends is over since its program was silent, see _silent_since().';
 
 create or replace function _retention_of(p_root work_items, p_state text, p_since timestamptz)
   returns table (items bigint, resolved_at timestamptz, keep text, policy_id integer)
@@ -115,11 +117,30 @@ as $$
              bool_and(i.resolved_at is not null or i.id = p_root.id) as is_over, array_agg(i.id) as ids
         from work_items i where i.root_id = p_root.id) c
    where p.keep <> 'all' and p_since < _now() - p.age and c.is_over and c.resolved_at < _now() - p.age
-     and not exists (select from retention_runs r where r.root_id = p_root.id and r.tried_at > _now() - interval '1 hour')
      and _erase_forks(c.ids) = '{}';
 $$;
 
 comment on function _retention_of(work_items, text, timestamptz) is 'The tree of a root as _retention_due() lists it, if a policy erases it now; else no row. p_state, p_since: how and when the root ended, or counts as ended.';
+
+create or replace function _retention_lag()
+  returns interval
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select greatest(
+    (select max(_now() - d.resolved_at - p.age) from _retention_due(1) d join retention_policies p on p.id = d.policy_id),
+    -- Those that cannot be exported are due all the time, not only when they are tried again.
+    (select max(_now() - d.resolved_at - p.age)
+       from retention_runs r
+       join work_items i on i.id = r.root_id and i.erased_at is null
+      cross join lateral _retention_of(
+        i, case when i.resolved_at is null then 'completed' else i.state end, coalesce(i.resolved_at, _silent_since(i))) d
+       join retention_policies p on p.id = d.policy_id),
+    (select max(_now() - e.began_at) from erasures e where e.erased_at is null));
+$$;
+
+comment on function _retention_lag() is 'How long ago a policy should have erased what it has not: trees that are due, whose export failed, or whose erasure has begun and not ended. Null: nothing.';
 
 create or replace function _silent_since(p_item work_items)
   returns timestamptz

@@ -16,8 +16,7 @@ as $$
             from v_approvals a group by rollup (a.project) having grouping(a.project) = 0 or count(*) = 0) a
     cross join lateral (values ('work.approvals.waiting', a.waiting), ('work.approvals.oldest_age', coalesce(a.age, 0))) v(metric, value)
   union all
-  select 'work.retention.lag', '{}', coalesce(extract(epoch from max(_now() - d.resolved_at - p.age)), 0)
-    from _retention_due(1) d join retention_policies p on p.id = d.policy_id
+  select 'work.retention.lag', '{}', coalesce(extract(epoch from _retention_lag()), 0)
   union all
   select * from _gauges_of_standbys()
   union all
