@@ -5182,7 +5182,7 @@ create function _resumed_from(p_work_item_id uuid) returns work_items
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body c6caf082, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
-  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body 20452b81, comment db9ba87e
+  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body 537c7645, comment 22caa759
 create function _retention_faculty(p_faculty text) returns text
   plpgsql stable; -- body 0e28baa2, comment c6638b26
 create function _retention_lag() returns interval
