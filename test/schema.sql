@@ -5182,11 +5182,11 @@ create function _resumed_from(p_work_item_id uuid) returns work_items
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body c6caf082, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
-  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body 537c7645, comment 22caa759
+  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body 2e2781a5, comment 22caa759
 create function _retention_faculty(p_faculty text) returns text
   plpgsql stable; -- body 0e28baa2, comment c6638b26
 create function _retention_lag() returns interval
-  sql stable; -- body d02a1696, comment a1261a21
+  sql stable; -- body a3246a38, comment a1261a21
 create function _retention_of(p_root work_items, p_state text, p_since timestamp with time zone) returns TABLE(items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
   sql stable; -- body 223f1906, comment 27955bdb
 create function _retention_policy(p_state text, p_faculty text) returns SETOF retention_policies

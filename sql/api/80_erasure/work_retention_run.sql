@@ -75,7 +75,8 @@ as $$
     from ((select i.id, r.items, r.resolved_at, r.keep, r.policy_id
              from work_items i
             cross join lateral _retention_of(i, i.state, i.resolved_at) r
-            where i.parent_id is null and i.resolved_at is not null and i.erased_at is null and exists (select from retention_policies)
+            where i.parent_id is null and i.resolved_at < (select _now() - min(p.age) from retention_policies p where p.keep <> 'all')
+              and i.erased_at is null
               and not exists (select from retention_runs t where t.root_id = i.id and t.tried_at > _now() - interval '50 minutes')
             order by i.resolved_at
             limit p_limit)
@@ -132,12 +133,17 @@ as $$
   select greatest(
     (select max(_now() - d.resolved_at - p.age) from _retention_due(1) d join retention_policies p on p.id = d.policy_id),
     -- Those that cannot be exported are due all the time, not only when they are tried again.
-    (select max(_now() - d.resolved_at - p.age)
-       from retention_runs r
-       join work_items i on i.id = r.root_id and i.erased_at is null
-      cross join lateral _retention_of(
-        i, case when i.resolved_at is null then 'completed' else i.state end, coalesce(i.resolved_at, _silent_since(i))) d
-       join retention_policies p on p.id = d.policy_id),
+    (select d.lag
+       from (select r.root_id from retention_runs r join work_items o on o.id = r.root_id where o.erased_at is null order by o.resolved_at) r
+      cross join lateral (
+        select _now() - d.resolved_at - p.age as lag
+          from work_items i
+         cross join lateral _retention_of(
+           i, case when i.resolved_at is null then 'completed' else i.state end, coalesce(i.resolved_at, _silent_since(i))) d
+          join retention_policies p on p.id = d.policy_id
+         where i.id = r.root_id
+        offset 0) d -- one after another
+      limit 1), -- the oldest: a function that fails for one usually fails for all
     (select max(_now() - e.began_at) from erasures e where e.erased_at is null));
 $$;
 
