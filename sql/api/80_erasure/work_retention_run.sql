@@ -124,31 +124,6 @@ $$;
 
 comment on function _retention_of(work_items, text, timestamptz) is 'The tree of a root as _retention_due() lists it, if a policy erases it now; else no row. p_state, p_since: how and when the root ended, or counts as ended.';
 
-create or replace function _retention_lag()
-  returns interval
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select greatest(
-    (select max(_now() - d.resolved_at - p.age) from _retention_due(1) d join retention_policies p on p.id = d.policy_id),
-    -- Those that cannot be exported are due all the time, not only when they are tried again.
-    (select d.lag
-       from (select r.root_id from retention_runs r join work_items o on o.id = r.root_id where o.erased_at is null order by o.resolved_at) r
-      cross join lateral (
-        select _now() - d.resolved_at - p.age as lag
-          from work_items i
-         cross join lateral _retention_of(
-           i, case when i.resolved_at is null then 'completed' else i.state end, coalesce(i.resolved_at, _silent_since(i))) d
-          join retention_policies p on p.id = d.policy_id
-         where i.id = r.root_id
-        offset 0) d -- one after another
-      limit 1), -- the oldest: a function that fails for one usually fails for all
-    (select max(_now() - e.began_at) from erasures e where e.erased_at is null));
-$$;
-
-comment on function _retention_lag() is 'How long ago a policy should have erased what it has not: trees that are due, whose export failed, or whose erasure has begun and not ended. Null: nothing.';
-
 create or replace function _silent_since(p_item work_items)
   returns timestamptz
   language sql

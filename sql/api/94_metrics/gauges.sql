@@ -108,6 +108,31 @@ $$;
 
 comment on function _gauges_of_workers() is 'Workers that are alive, what they can take, and leases that no sweep has ended, see work_gauges().';
 
+create or replace function _retention_lag()
+  returns interval
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select greatest(
+    (select max(_now() - d.resolved_at - p.age) from _retention_due(1) d join retention_policies p on p.id = d.policy_id),
+    -- Those that cannot be exported are due all the time, not only when they are tried again.
+    (select d.lag
+       from (select r.root_id from retention_runs r join work_items o on o.id = r.root_id where o.erased_at is null order by o.resolved_at) r
+      cross join lateral (
+        select _now() - d.resolved_at - p.age as lag
+          from work_items i
+         cross join lateral _retention_of(
+           i, case when i.resolved_at is null then 'completed' else i.state end, coalesce(i.resolved_at, _silent_since(i))) d
+          join retention_policies p on p.id = d.policy_id
+         where i.id = r.root_id
+        offset 0) d -- one after another
+      limit 1), -- the oldest: a function that fails for one usually fails for all
+    (select max(_now() - e.began_at) from erasures e where e.erased_at is null));
+$$;
+
+comment on function _retention_lag() is 'How long ago a policy should have erased what it has not: trees that are due, whose export failed, or whose erasure has begun and not ended. Null: nothing.';
+
 create or replace function _gauges_of_standbys()
   returns table (metric text, labels jsonb, value double precision)
   language sql
