@@ -4132,7 +4132,7 @@ create function _erase_rows(p_item_ids uuid[], p_keep text, p_limit bigint DEFAU
 create function _erase_tree(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
   plpgsql volatile; -- body e7bcd377, comment 91417b8e
 create function _erasure_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
-  plpgsql stable; -- body 11bcbe86, comment 6f04ad6d
+  plpgsql stable; -- body a60a08f8, comment 6f04ad6d
 create function _evidence(p_work_item_id uuid, p_named text, OUT tool_call_id uuid, OUT artifact_hash text) returns record
   sql stable; -- body e9289f29, comment 9dbe771f
 create function _evidence_check(p_work_item_id uuid, p_evidence jsonb) returns void
@@ -4294,7 +4294,7 @@ create function _functions_close() returns void
 create function _gauges_of_standbys() returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body ac8a2bd5, comment 2263eba7
 create function _gauges_of_the_queue() returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body ed5c1a91, comment 1f329f3a
+  sql stable; -- body 5c4ff1d1, comment 1f329f3a
 create function _gauges_of_workers() returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 8deca106, comment fef35a0f
 create function _genai_blocks(p_content jsonb) returns SETOF jsonb
@@ -4494,7 +4494,7 @@ create function _is_thinking(p_turn turns) returns boolean
 create function _is_told(p_turn turns) returns boolean
   sql stable; -- body c4530ad9, comment 34db8fdd
 create function _is_told_over(p_work_item_id uuid) returns boolean
-  sql stable; -- body dba5b745, comment 1208d477
+  sql stable; -- body 6118cfb9, comment 1208d477
 create function _is_trace_claimed(p_ends_at timestamp with time zone) returns boolean
   sql stable; -- body c3ebf7a3, comment 60c3b2f5
 create function _is_untimed(p_work_type text, p_params jsonb) returns boolean
@@ -4825,12 +4825,14 @@ create function _message_hash(p_salt uuid, p_message messages) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 2d807ced
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid, p_ttl text DEFAULT '5m'::text) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c8c43d4d, comment 1a314dbf
+create function _message_words(p_salt uuid, p_message messages) returns bytea
+  sql stable parallel safe; -- body d41d8cd9, comment 10d8807d
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_ttl text DEFAULT '5m'::text) returns text
   sql stable; -- body a63935d7, comment 6151854e
 create function _messages_since(p_turn turns, p_flags iteration_flags, p_is_told boolean) returns json
   plpgsql stable; -- body a4c8597e, comment 4e2d2e14
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
-  sql immutable parallel safe; -- body ae9d45b9, comment 4e6810e4
+  sql immutable parallel safe; -- body 102c01f3, comment 4e6810e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body e119f405, comment 733901fa
 create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
@@ -5018,7 +5020,7 @@ create function _quote_origin(p_turn turns, p_part text, p_told_in uuid, p_quote
 create function _quotes(p_ids uuid[]) returns TABLE(message_id uuid, work_item_id uuid, inbox_id uuid)
   sql stable; -- body a9ca7a43, comment b89cc5d0
 create function _quotes_erase(p_work_item_id uuid) returns integer
-  plpgsql volatile; -- body a30542fa, comment 73ee38ac
+  plpgsql volatile; -- body ea63cd79, comment 73ee38ac
 create function _quotes_of(p_said text, p_content text) returns TABLE(quote text)
   plpgsql immutable; -- body 1466deb3, comment 19e91503
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
@@ -5180,11 +5182,13 @@ create function _resumed_from(p_work_item_id uuid) returns work_items
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body c6caf082, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
-  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body 32af93de, comment 5bc31aae
+  sql stable set enable_seqscan=off set enable_sort=off set jit=off; -- body 2e2781a5, comment 22caa759
 create function _retention_faculty(p_faculty text) returns text
   plpgsql stable; -- body 0e28baa2, comment c6638b26
+create function _retention_lag() returns interval
+  sql stable; -- body a3246a38, comment a1261a21
 create function _retention_of(p_root work_items, p_state text, p_since timestamp with time zone) returns TABLE(items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
-  sql stable; -- body 8c29feff, comment 27955bdb
+  sql stable; -- body 223f1906, comment 27955bdb
 create function _retention_policy(p_state text, p_faculty text) returns SETOF retention_policies
   sql stable; -- body d41d8cd9, comment 258b8c6a
 create function _retention_take(p_root_id uuid) returns jsonb
@@ -5507,6 +5511,8 @@ create function _told_block(p_last_turn_id uuid, p_max_chars integer) returns te
   sql stable; -- body fbb1f056, comment d9d2f958
 create function _told_by(p_message messages) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 9b065332
+create function _told_copies_erase(p_work_item_id uuid, p_message_id uuid) returns void
+  plpgsql volatile; -- body cab0dd8a, comment 38de3997
 create function _told_entry(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_trust text, p_tool_call_id uuid) returns TABLE(line text, source text, age text)
   sql stable; -- body d41d8cd9, comment 93af70ee
 create function _told_fitting(p_said text[], p_is_meant boolean[], p_max_chars integer, OUT shown text[], OUT chars integer) returns record
@@ -5523,6 +5529,8 @@ create function _told_text(p_turn_id uuid, p_is_compaction boolean, p_max_chars 
   plpgsql stable; -- body 5d91e8af, comment c7407afe
 create function _told_whole(p_told text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment e2e462af
+create function _told_with(p_work_item_id uuid) returns SETOF uuid
+  sql stable; -- body 5186fc93, comment 9a04030a
 create function _tool_name(p_ability text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5e3b0139
 create function _tool_path(p_schemas name[]) returns text
@@ -5713,6 +5721,8 @@ create function _without_digest(p_content json) returns json
   sql immutable; -- body e558977f, comment 74463425
 create function _without_thinking(p_content json) returns text
   sql immutable; -- body 5672d6c0, comment e32e7dad
+create function _without_told(p_content json, p_marker text) returns json
+  sql immutable; -- body 6e6e746e, comment f8803708
 create function _words_of(p_list jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 6b392178
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
@@ -6082,7 +6092,7 @@ create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAU
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body c3b96ec5, comment 63ccd5c0
 create function work_gauges() returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body 1b009bd2, comment bf45b1a0
+  sql stable; -- body 0c17758c, comment bf45b1a0
 create function work_hours_sum() returns timestamp with time zone
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body c4185e55, comment 4832e62b
 create function work_id(p_name text, p_project text DEFAULT NULL::text) returns uuid

@@ -1761,6 +1761,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_erase/keeps_artifacts_that_others_use.test.sql',
   },
   {
+    name: 'copies of what an erased agent told others stay in the stubs of their cuts',
+    file: 'sql/api/80_erasure/quotes.sql',
+    from: '      perform _told_copies_erase(v_quote.work_item_id, v_quote.message_id) where v_quote.inbox_id is not null;\n',
+    to: '',
+    test: 'test/sql/work_erase/takes_copies_of_what_it_told_other_agents.test.sql',
+  },
+  {
     name: 'a conversation under way loses what it was told',
     file: 'sql/api/80_erasure/quotes.sql',
     from: 'if _is_told_over(v_quote.work_item_id) then',

@@ -1,14 +1,23 @@
 -- The hash chain of a work item's turns. Each turn is sealed when the next one begins. When the item ends, the remaining turns are sealed, and then the
 -- item. A seal also contains the hash of the ledger's newest entry, which links the two chains.
 
+create or replace function _message_words(p_salt uuid, p_message messages)
+  returns bytea
+  language sql
+  stable
+  parallel safe
+  return coalesce(p_message.erased_hash, sha256(uuid_send(p_salt) || _sized(p_message.content::text) || _sized(p_message.sent_content::text)
+    || _sized(p_message.context::text) || _sized(p_message.metadata::text)));
+
+comment on function _message_words(uuid, messages) is 'The salted hash of the words of a message, which stays in erased_hash once they, or a quote in them, are erased.';
+
 create or replace function _message_hash(p_salt uuid, p_message messages)
   returns bytea
   language sql
   stable
   parallel safe
   return sha256(
-    coalesce(p_message.erased_hash, sha256(uuid_send(p_salt) || _sized(p_message.content::text) || _sized(p_message.sent_content::text)
-      || _sized(p_message.context::text) || _sized(p_message.metadata::text)))
+    _message_words(p_salt, p_message)
     || timestamptz_send(p_message.created_at)
     || convert_to(row(p_message.id, p_message.turn_id, p_message.sequence, p_message.role, p_message.source, p_message.external_id)::text, 'UTF8'));
 

@@ -33,9 +33,9 @@ declare
 begin
   for v_quote in select q.* from _quotes(array[p_work_item_id]) q order by q.message_id, q.inbox_id loop
     if _is_told_over(v_quote.work_item_id) then
+      perform _told_copies_erase(v_quote.work_item_id, v_quote.message_id) where v_quote.inbox_id is not null;
       update messages m
-         set erased_hash = coalesce(m.erased_hash, sha256(uuid_send(_salt(v_quote.work_item_id))
-               || _sized(m.content::text) || _sized(m.sent_content::text) || _sized(m.context::text) || _sized(m.metadata::text))),
+         set erased_hash = _message_words(_salt(v_quote.work_item_id), m),
              content = case
                when v_quote.inbox_id is not null then ('[' || _text_block('[engine] What another agent said stood here; it is erased.') || ']')::json
                when m.metadata ->> 'kind' = 'task' then _without_digest(m.content)
@@ -72,6 +72,40 @@ $$;
 comment on function _quotes_erase(uuid) is
   'Replaces the digests in other work that tell of an erased item, and what its agent told others; those of work that is not over stay until it is, since the beginning of a conversation under way must not change. Returns how many.';
 
+create or replace function _told_copies_erase(p_work_item_id uuid, p_message_id uuid)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_marker text := (select substring(m.content::text from '<(data-[0-9a-f]{12})>') from messages m where m.id = p_message_id);
+  v_ids uuid[] := array(select _told_with(p_work_item_id));
+begin
+  update elisions e
+     set stubs = _without_told(e.stubs, v_marker)
+   where e.focus_id in (select f.id from foci f where f.work_item_id = any (v_ids)) and strpos(e.stubs::text, v_marker) > 0;
+  update messages m
+     set erased_hash = _message_words(_salt(t.work_item_id), m), content = _without_told(m.content, v_marker)
+    from turns t
+   where t.id = m.turn_id and t.work_item_id = any (v_ids) and m.metadata ->> 'kind' = 'task' and strpos(m.content::text, v_marker) > 0;
+end
+$$;
+
+comment on function _told_copies_erase(uuid, uuid) is
+  'Replaces the copies of what another agent said in a message of this work: in the stubs of its cuts, in the first messages of later attempts, and in those of work that goes on from its turns.';
+
+create or replace function _without_told(p_content json, p_marker text)
+  returns json
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select regexp_replace(p_content::text, format('<%1$s>.*?</%1$s>', p_marker), '[engine] What another agent said stood here; it is erased.', 'g')::json;
+$$;
+
+comment on function _without_told(json, text) is 'Text blocks without what stands between these markers, which no other text has: see _fenced().';
+
 create or replace function _has_quotes_to_go(p_work_item_id uuid)
   returns boolean
   language sql
@@ -89,15 +123,27 @@ create or replace function _is_told_over(p_work_item_id uuid)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+  select not exists (select from _told_with(p_work_item_id) t(id) join work_items w on w.id = t.id where w.resolved_at is null);
+$$;
+
+comment on function _is_told_over(uuid) is 'Whether no conversation goes on from the turns of an item: neither its own nor that of a fork.';
+
+create or replace function _told_with(p_work_item_id uuid)
+  returns setof uuid
+  language sql
+  stable
+  rows 2
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
   with recursive told(id) as (
     select p_work_item_id
     union
     select f.id from told t cross join lateral unnest(_erase_forks(array[t.id])) as f(id)
   )
-  select not exists (select from told t join work_items w on w.id = t.id where w.resolved_at is null);
+  select t.id from told t;
 $$;
 
-comment on function _is_told_over(uuid) is 'Whether no conversation goes on from the turns of an item: neither its own nor that of a fork.';
+comment on function _told_with(uuid) is 'A work item, and all other work that goes on from its turns.';
 
 create or replace function _without_digest(p_content json)
   returns json

@@ -70,11 +70,14 @@ create or replace function _retention_due(p_limit integer)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   -- Oldest first. What is over is read by index, in a query of its own: trees are looked at only until p_limit are found.
+  -- What could not be exported is tried again by a worker's next round, which begins an hour after the last one began, so less than an hour after the failure.
   select d.*
     from ((select i.id, r.items, r.resolved_at, r.keep, r.policy_id
              from work_items i
             cross join lateral _retention_of(i, i.state, i.resolved_at) r
-            where i.parent_id is null and i.resolved_at is not null and i.erased_at is null and exists (select from retention_policies)
+            where i.parent_id is null and i.resolved_at < (select _now() - min(p.age) from retention_policies p where p.keep <> 'all')
+              and i.erased_at is null
+              and not exists (select from retention_runs t where t.root_id = i.id and t.tried_at > _now() - interval '50 minutes')
             order by i.resolved_at
             limit p_limit)
           union all
@@ -84,13 +87,14 @@ as $$
             cross join lateral _retention_of(i, 'completed', s.since) r
             where i.parent_id is null and i.resolved_at is null and i.work_type = 'journal'
               and (i.state = 'paused' or i.state = 'created' and i.work_type = 'journal') and exists (select from retention_policies)
+              and not exists (select from retention_runs t where t.root_id = i.id and t.tried_at > _now() - interval '50 minutes')
             order by s.since
             limit p_limit)) d
    order by d.resolved_at
    limit p_limit;
 $$;
 
-comment on function _retention_due(integer) is 'Trees that a policy erases now, oldest first. A session that nobody ends is over since its program was silent, see _silent_since().';
+comment on function _retention_due(integer) is 'Trees that a policy erases now, oldest first; those whose export failed once an hour. A session that nobody ends is over since its program was silent, see _silent_since().';
 
 create or replace function _retention_of(p_root work_items, p_state text, p_since timestamptz)
   returns table (items bigint, resolved_at timestamptz, keep text, policy_id integer)
@@ -115,7 +119,6 @@ as $$
              bool_and(i.resolved_at is not null or i.id = p_root.id) as is_over, array_agg(i.id) as ids
         from work_items i where i.root_id = p_root.id) c
    where p.keep <> 'all' and p_since < _now() - p.age and c.is_over and c.resolved_at < _now() - p.age
-     and not exists (select from retention_runs r where r.root_id = p_root.id and r.tried_at > _now() - interval '1 hour')
      and _erase_forks(c.ids) = '{}';
 $$;
 

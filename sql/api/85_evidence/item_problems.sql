@@ -93,11 +93,11 @@ declare
   v_keep text := (select e.keep from erasures e where e.work_item_id = p_work_item_id);
 begin
   for v_e in select * from _erasable() e where e.hashed is not null order by e.n loop
-    -- Dynamic: see _erase_count(). In a digest that quoted erased work, what others wrote stays around the line that replaces the quote.
+    -- Dynamic: see _erase_count(). In a message that quoted erased work, what others wrote stays around the line that replaces the quote.
     execute format('select t.n from (values ($1)) as item(id), '
         'lateral (select count(*) as n from %I t where t.erased_hash is not null and (%s) and ($2 is null or (%s)) and %s) t',
         v_e.relation, replace(v_e.of_item, '$2', quote_literal('nothing')), _erasable_set(v_e.relation, v_e.becomes, v_e.hashed, 'or'),
-        case when v_e.relation = 'messages' then $q$t.content::text !~ 'What other agents were doing stood here; some of it is erased'$q$ else 'true' end)
+        case when v_e.relation = 'messages' then $q$t.content::text !~ 'stood here; (some of )?it is erased'$q$ else 'true' end)
       into v_count using p_work_item_id, v_keep;
     if v_count > 0 then
       place := v_e.relation;

@@ -16,8 +16,7 @@ as $$
             from v_approvals a group by rollup (a.project) having grouping(a.project) = 0 or count(*) = 0) a
     cross join lateral (values ('work.approvals.waiting', a.waiting), ('work.approvals.oldest_age', coalesce(a.age, 0))) v(metric, value)
   union all
-  select 'work.retention.lag', '{}', coalesce(extract(epoch from max(_now() - d.resolved_at - p.age)), 0)
-    from _retention_due(1) d join retention_policies p on p.id = d.policy_id
+  select 'work.retention.lag', '{}', coalesce(extract(epoch from _retention_lag()), 0)
   union all
   select * from _gauges_of_standbys()
   union all
@@ -52,13 +51,25 @@ as $$
      where w.state = 'queued' and w.focus_id is not null and w.run_at <= _now()
      group by 1, 2
     union all
-    -- Items between two iterations, or whose worker died; since when is not recorded.
-    select concat_ws('@', f.faculty, c.project), _project_now(w.project), count(*), null
+    -- Items between two iterations, since when is not recorded, and those whose worker died, whether a sweep has ended its lease or none could.
+    select concat_ws('@', f.faculty, c.project), _project_now(w.project), count(*), min(case when f.lease_owner is not null then f.lease_expires_at end)
       from work_items w
       join foci f on f.id = w.focus_id
       join faculties c on c.content_hash = f.faculty_hash
-     where w.state in ('claimed', 'running') and f.lease_owner is null and w.run_at <= _now()
+     where w.state in ('claimed', 'running') and case when f.lease_owner is null then w.run_at <= _now() else f.lease_expires_at <= _now() end
      group by 1, 2
+    union all
+    select coalesce(nullif(n.driven_by, ''), nullif(_faculty_ref(_faculty_for(n.faculty, n.work_type, _project_now(n.project))), ''), 'none'),
+           _project_now(n.project), n.items, n.since
+      from (
+        -- The time of a wait has come, or no living worker may drive the item: at the earliest since it was submitted or driven last.
+        select concat_ws('@', f.faculty, c.project) as driven_by, w.faculty, w.work_type, w.project, count(*) as items,
+               min(case when w.is_stranded then greatest(w.created_at, f.leased_at) else w.run_at end) as since
+          from work_items w
+          left join foci f on f.id = w.focus_id
+          left join faculties c on c.content_hash = f.faculty_hash
+         where w.state = 'waiting' and (w.is_stranded or w.run_at <= _now())
+         group by 1, 2, 3, 4) n
   )
   select v.metric, jsonb_strip_nulls(jsonb_build_object('faculty', d.faculty, 'project', d.project)), v.value
     from (
@@ -96,6 +107,31 @@ as $$
 $$;
 
 comment on function _gauges_of_workers() is 'Workers that are alive, what they can take, and leases that no sweep has ended, see work_gauges().';
+
+create or replace function _retention_lag()
+  returns interval
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select greatest(
+    (select max(_now() - d.resolved_at - p.age) from _retention_due(1) d join retention_policies p on p.id = d.policy_id),
+    -- Those that cannot be exported are due all the time, not only when they are tried again.
+    (select d.lag
+       from (select r.root_id from retention_runs r join work_items o on o.id = r.root_id where o.erased_at is null order by o.resolved_at) r
+      cross join lateral (
+        select _now() - d.resolved_at - p.age as lag
+          from work_items i
+         cross join lateral _retention_of(
+           i, case when i.resolved_at is null then 'completed' else i.state end, coalesce(i.resolved_at, _silent_since(i))) d
+          join retention_policies p on p.id = d.policy_id
+         where i.id = r.root_id
+        offset 0) d -- one after another
+      limit 1), -- the oldest: a function that fails for one usually fails for all
+    (select max(_now() - e.began_at) from erasures e where e.erased_at is null));
+$$;
+
+comment on function _retention_lag() is 'How long ago a policy should have erased what it has not: trees that are due, whose export failed, or whose erasure has begun and not ended. Null: nothing.';
 
 create or replace function _gauges_of_standbys()
   returns table (metric text, labels jsonb, value double precision)

@@ -37,7 +37,7 @@ as $$
     ('gen_ai.client.token.usage', 'histogram', '{token}', '{gen_ai.operation.name,gen_ai.provider.name,gen_ai.request.model,gen_ai.response.model,gen_ai.token.type,server.address,faculty,faculty_project}', 'Tokens of each answered request: input (all of it, including cached input) and output'),
     ('gen_ai.invoke_agent.duration', 'histogram', 's', '{gen_ai.operation.name,gen_ai.agent.name,error.type,faculty_project}', 'Time of each attempt at a work item'),
     ('gen_ai.execute_tool.duration', 'histogram', 's', '{gen_ai.operation.name,gen_ai.tool.name,gen_ai.tool.type,error.type,faculty,faculty_project}', 'Time of each tool call, without waits'),
-    ('work.queue.due', 'gauge', '{item}', '{faculty,project}', 'Work items that could be worked on now and wait for a worker or a slot; faculty none: no faculty accepts them'),
+    ('work.queue.due', 'gauge', '{item}', '{faculty,project}', 'Work items that could be worked on now and wait for a worker or a slot, also for one on another host or of their project, or to replace one that died; faculty none: no faculty accepts them'),
     ('work.queue.oldest_age', 'gauge', 's', '{faculty,project}', 'How long the oldest of them has been due'),
     ('work.slots.taken', 'gauge', '{slot}', '{faculty,faculty_project}', 'Slots of a faculty that has max_concurrent, which are taken'),
     ('work.slots.free', 'gauge', '{slot}', '{faculty,faculty_project}', 'Free slots of a faculty that has max_concurrent'),

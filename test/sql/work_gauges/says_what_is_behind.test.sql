@@ -1,6 +1,6 @@
 -- What waits for somebody, or should have been done by now: approvals, leases, retention.
 begin;
-select plan(11);
+select plan(15);
 
 set local work_ledger.now = '2026-01-01 12:00:00+00';
 create function pg_temp.of(p_metric text) returns double precision language sql as $$ select sum(value) from work_gauges() where metric = p_metric $$;
@@ -27,6 +27,17 @@ select is(pg_temp.of('work.retention.lag'), 0::float8, 'without a policy nothing
 select retention_policy_save('1 day');
 select later('3 days');
 select is(pg_temp.of('work.retention.lag'), 172800::float8, 'with one of a day, what ended three days ago is two behind');
+create function work_test.lose(p_root uuid) returns void language plpgsql as $$ begin raise exception 'the archive is full'; end $$;
+select retention_policy_save('1 day', p_export => 'work_test.lose(uuid)');
+select from work_retention_run();
+select is(pg_temp.of('work.retention.lag'), 172800::float8, 'so it is while its export fails');
+select retention_policy_save('7 days');
+select is(pg_temp.of('work.retention.lag'), 0::float8, 'not if it may stay longer');
+select retention_policy_save('1 day'), later('1 hour');
+select from work_retention_run(p_limit => 1);
+select is(pg_temp.of('work.retention.lag'), 0::float8, 'its erasure begins');
+select later('2 days');
+select is(pg_temp.of('work.retention.lag'), 172800::float8, 'and is behind until it has ended');
 select is((select value from work_gauges() where metric = 'work.items.ended' and labels ->> 'state' = 'cancelled'), 1::float8, 'ends are counted by state');
 
 select * from finish();
