@@ -135,7 +135,7 @@ function runAfter<T>(options: RunOptions, continues: Promise<string | undefined>
 
 /** If the run cannot start, rejects as the methods of LedgerClient do. */
 async function begin(options: RunOptions, over: AbortController): Promise<Begun> {
-  const at = { url: options.databaseUrl ?? '' };
+  const at = { url: typeof options.databaseUrl === 'string' ? options.databaseUrl : '' };
   try {
     return await begunAt(options, over, at);
   } catch (error) {
