@@ -86,7 +86,8 @@ export type Hook<Stage extends HookStage = HookStage> = {
 };
 
 /** Ties the input and answer types of `run` to its stage. */
-export function defineHook<Stage extends HookStage>(hook: Hook<Stage>): Hook {
+// A union, not a type parameter: while one is inferred, a word in an answer, such as `mode: 'fresh'`, would become any text.
+export function defineHook(hook: { [Stage in HookStage]: Hook<Stage> }[HookStage]): Hook {
   return hook;
 }
 

@@ -277,6 +277,14 @@ test('hooks that cannot be told apart are refused before anything begins', async
 });
 
 test('what the types say', () => {
+  defineHook({ name: 'a', stage: 'recover', run: () => ({ context: 'x', mode: 'fresh' }) });
+  defineHook({
+    name: 'a',
+    stage: 'recover',
+    run: async ({ attempts }) => (attempts.length > 2 ? { give_up: 'x' } : { context: 'x', mode: 'resume' }),
+  });
+  // @ts-expect-error -- that is no mode
+  defineHook({ name: 'a', stage: 'recover', run: () => ({ context: 'x', mode: 'later' }) });
   // @ts-expect-error -- a guard has no such answer
   defineHook({ name: 'a', stage: 'before_tool', run: () => ({ say: 'x' }) });
   // @ts-expect-error -- nor is it told of a result
