@@ -57,7 +57,10 @@ export type RunOptions = {
   workspace?: string;
   /** The project of the work (docs/delegation.md); default: that of `workspace`, or else of the current directory. */
   project?: string;
-  /** Limits on what it may use: tokens, money, seconds, calls, children. */
+  /**
+   * Limits on what it may use: tokens, money, seconds, calls, children. When one is used up, the work waits until it is raised
+   * (setBudget()), and `result` with it.
+   */
   budget?: Record<string, number>;
   /** The JSON Schema of the answer (docs/faculty.md): when the work is completed, `outcome_data.result` matches it. */
   resultSchema?: object;
