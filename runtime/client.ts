@@ -5,13 +5,14 @@ import type { WorkEvent } from './commands/follow.ts';
 import type { Faculty } from './faculty/faculty.ts';
 import { findLedger } from './install/findLedger.ts';
 import type { CountedItem, LedgerEntry, WorkItem } from './ledger/answers.ts';
-import { clientError } from './ledger/clientError.ts';
+import { clientError, clientErrors } from './ledger/clientError.ts';
 import type { AgentTold, Approval, ClaimOptions, ClaimTaken, HeldClaim } from './ledger/control.ts';
 import type { Cost } from './ledger/cost.ts';
 import { openDb } from './ledger/db.ts';
 import type { Db } from './ledger/db.ts';
 import type { AppendOptions, SearchHit, SearchOptions } from './ledger/entries.ts';
 import { LedgerError, UsageError } from './ledger/errors.ts';
+import { checkText, checkWord } from './ledger/given.ts';
 import { WorkJournal } from './ledger/journal.ts';
 import { ledgerMemory } from './ledger/ledgerMemory.ts';
 import type { LedgerMemory } from './ledger/ledgerMemory.ts';
@@ -95,13 +96,14 @@ export class LedgerClient implements AsyncDisposable {
    * schema has no ledger) or OtherLedger (this version cannot work with the ledger).
    */
   static async open(options: ClientOptions = {}): Promise<LedgerClient> {
-    const { maximumConnections: maximumPoolSize, patienceSeconds } = options;
-    let url = options.databaseUrl ?? '';
+    let url = '';
     try {
+      const { maximumConnections: maximumPoolSize, patienceSeconds } = options;
+      if (typeof options.databaseUrl === 'string') url = options.databaseUrl;
       if (maximumPoolSize !== undefined && !(Number.isInteger(maximumPoolSize) && maximumPoolSize > 0))
-        throw new UsageError(`maximumConnections must be a whole number from 1, not ${maximumPoolSize}`);
-      if (patienceSeconds !== undefined && !(patienceSeconds >= 0))
-        throw new UsageError(`patienceSeconds must be a number from 0, not ${patienceSeconds}`);
+        throw new UsageError(`maximumConnections must be a whole number from 1, not ${String(maximumPoolSize)}`);
+      if (patienceSeconds !== undefined && !(typeof patienceSeconds === 'number' && patienceSeconds >= 0))
+        throw new UsageError(`patienceSeconds must be a number from 0, not ${String(patienceSeconds)}`);
       const place = await findLedger(options);
       url = place.url;
       if (place.isEmbedded) await (await import('./install/installLedger.ts')).readyLedger(url, place.schema);
@@ -119,7 +121,12 @@ export class LedgerClient implements AsyncDisposable {
    * The same ledger, acting as a person, whom the ledger verifies at each call. Close the client that this one was made from, not this one.
    */
   as(person: ActingPerson): LedgerClient {
-    return new LedgerClient(this.#db.as('token' in person ? { token: proofOf(person.token) } : person), this.#url);
+    return this.#make((db) => {
+      const { token, name } = person as { token?: unknown; name?: unknown };
+      if (token === undefined) checkText('the name of a person', name);
+      else checkText('the token of a person', token);
+      return new LedgerClient(db.as('token' in person ? { token: proofOf(person.token) } : person), this.#url);
+    });
   }
 
   /** Closes the connections once running calls have finished. */
@@ -190,11 +197,12 @@ export class LedgerClient implements AsyncDisposable {
    * and sendEvents() turn the events into server-sent events. WL001, WL002.
    */
   follow(id: string, options: FollowOptions = {}): AsyncGenerator<WorkEvent, CountedItem> {
-    return leavable(options.signal, (signal) => this.#follow(id, options, signal));
+    return this.#make(() => leavable(options.signal, (signal) => this.#follow(id, options, signal)));
   }
 
   async *#follow(id: string, options: FollowOptions, signal: AbortSignal): AsyncGenerator<WorkEvent, CountedItem> {
     try {
+      checkWord('activity', options.activity, ['all', 'new', 'none']);
       const item = await this.item(id);
       const after = options.after === undefined ? null : positionOf(options.after, item.id);
       const events = eventsOf(this.#db, this.#url, item.id, options.activity ?? 'all', signal, after);
@@ -416,8 +424,10 @@ export class LedgerClient implements AsyncDisposable {
 
   /** A note of a project, with its content. WL001. */
   readNote(project: string | null, path: string): Promise<Note & { content: string }> {
-    const at = notePath(path);
-    return this.#ask(async (db) => (await db.notes.read(at, project)) ?? notThere(at, 'note'));
+    return this.#ask(async (db) => {
+      const at = notePath(path);
+      return (await db.notes.read(at, project)) ?? notThere(at, 'note');
+    });
   }
 
   /**
@@ -434,17 +444,21 @@ export class LedgerClient implements AsyncDisposable {
    * was shown. Show the model the message of a LedgerError.
    */
   memory(options: { project: string | null; reader?: string } | { workItemId: string; lease?: string }): LedgerMemory {
-    return ledgerMemory((use) => this.#ask(use), options);
+    return this.#make(() => ledgerMemory((use) => this.#ask(use), options));
   }
 
   /** Journals for programs that run their own loop (docs/journal.md); their methods reject as these do. `model` writes summaries. */
   journal(options: { model?: ModelClient } = {}): WorkJournal {
-    return new WorkJournal(this.#db, this.#url, options);
+    return this.#make((db) => new WorkJournal(db, this.#url, options));
   }
 
-  async #ask<T>(use: (db: Db) => Promise<T>): Promise<T> {
+  #ask<T>(use: (db: Db) => Promise<T>): Promise<T> {
+    return clientErrors(this.#url, () => use(this.#db));
+  }
+
+  #make<T>(make: (db: Db) => T): T {
     try {
-      return await use(this.#db);
+      return make(this.#db);
     } catch (error) {
       throw clientError(error, this.#url);
     }

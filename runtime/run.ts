@@ -57,7 +57,10 @@ export type RunOptions = {
   workspace?: string;
   /** The project of the work (docs/delegation.md); default: that of `workspace`, or else of the current directory. */
   project?: string;
-  /** Limits on what it may use: tokens, money, seconds, calls, children. */
+  /**
+   * Limits on what it may use: tokens, money, seconds, calls, children. When one is used up, the work waits until it is raised
+   * (setBudget()), and `result` with it.
+   */
   budget?: Record<string, number>;
   /** The JSON Schema of the answer (docs/faculty.md): when the work is completed, `outcome_data.result` matches it. */
   resultSchema?: object;
@@ -135,7 +138,7 @@ function runAfter<T>(options: RunOptions, continues: Promise<string | undefined>
 
 /** If the run cannot start, rejects as the methods of LedgerClient do. */
 async function begin(options: RunOptions, over: AbortController): Promise<Begun> {
-  const at = { url: options.databaseUrl ?? '' };
+  const at = { url: typeof options.databaseUrl === 'string' ? options.databaseUrl : '' };
   try {
     return await begunAt(options, over, at);
   } catch (error) {

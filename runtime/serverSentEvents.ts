@@ -8,7 +8,9 @@ import type { FollowOptions, LedgerClient } from './client.ts';
 import type { WorkEvent } from './commands/follow.ts';
 import { isFinal } from './ledger/answers.ts';
 import type { CountedItem } from './ledger/answers.ts';
-import { LedgerError } from './ledger/errors.ts';
+import { clientErrors } from './ledger/clientError.ts';
+import { LedgerError, UsageError } from './ledger/errors.ts';
+import { checkWord, kindOf } from './ledger/given.ts';
 import { positionOf, positionText } from './ledger/position.ts';
 
 /** The last event holds the item, which is final or paused. */
@@ -52,8 +54,10 @@ export async function eventResponse(
   options: EventStreamOptions = {},
 ): Promise<Response> {
   const gone = new AbortController();
-  const signal = AbortSignal.any([gone.signal, request.signal]);
-  const frames = await framesOf(ledger, id, request.headers.get('last-event-id'), signal, options);
+  const { signal, frames } = await clientErrors('', async () => {
+    const either = AbortSignal.any([gone.signal, request.signal]);
+    return { signal: either, frames: await framesOf(ledger, id, request.headers.get('last-event-id'), either, options) };
+  });
   if (frames === null) return new Response(null, { status: 204 });
   signal.addEventListener('abort', () => void frames.return());
   const encoder = new TextEncoder();
@@ -86,10 +90,12 @@ export async function sendEvents(
   options: EventStreamOptions = {},
 ): Promise<void> {
   const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  if (response.destroyed) gone.abort();
-  const lastEventId = request.headers['last-event-id'];
-  const frames = await framesOf(ledger, id, typeof lastEventId === 'string' ? lastEventId : null, gone.signal, options);
+  const frames = await clientErrors('', () => {
+    response.once('close', () => gone.abort());
+    if (response.destroyed) gone.abort();
+    const lastEventId = request.headers['last-event-id'];
+    return framesOf(ledger, id, typeof lastEventId === 'string' ? lastEventId : null, gone.signal, options);
+  });
   if (frames === null) return void response.writeHead(204).end();
   response.writeHead(200, HEADERS);
   for await (const text of frames) {
@@ -107,8 +113,11 @@ async function framesOf(
   gone: AbortSignal,
   options: EventStreamOptions,
 ): Promise<AsyncGenerator<string, void, undefined> | null> {
-  const { heartbeatSeconds = 15 } = options;
-  if (!(heartbeatSeconds > 0)) throw new LedgerError('WL002', `heartbeatSeconds must be more than 0, not ${heartbeatSeconds}`, '', '');
+  const { heartbeatSeconds = 15, show = shown, onError = warned } = options;
+  if (!(heartbeatSeconds > 0)) throw new UsageError(`heartbeatSeconds must be more than 0, not ${heartbeatSeconds}`);
+  checkWord('activity', options.activity, ['all', 'new', 'none']);
+  for (const [name, given] of Object.entries({ show, onError }))
+    if (typeof given !== 'function') throw new UsageError(`${name} must be a function, not ${kindOf(given)}`);
   const after = options.after ?? (lastEventId === null || lastEventId === '' ? undefined : lastEventId);
   const item = await ledger.item(id);
   const told = after === undefined ? null : positionOf(after, item.id);

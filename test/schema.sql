@@ -3625,6 +3625,8 @@ create function _agents_near(p_item work_items, p_name text) returns TABLE(id uu
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 640bad70, comment 71b82b12
 create function _ago(p_at timestamp with time zone, p_now timestamp with time zone) returns text
   plpgsql immutable parallel safe; -- body ca3ac7ea, comment df40b70f
+create function _an(p_noun text) returns text
+  sql immutable parallel safe; -- body 1246a074, comment 339f3f5d
 create function _ancestor_at(p_turn_id uuid, p_depth integer) returns turns
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a73a1d6c, comment 574b6d54
 create function _answer_attributes(p_turn turns) returns jsonb
@@ -4110,7 +4112,7 @@ create function _entry_link(p_previous bytea, p_salt uuid, p_entry work_ledger) 
 create function _entry_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body 94a88433, comment 1b40c484
 create function _entry_with_plan(p_entry_type text, p_content text, p_items jsonb, p_done integer[], p_doing integer) returns text
-  plpgsql immutable; -- body 8d7d82b0, comment a01916a6
+  plpgsql immutable; -- body 53ece094, comment a01916a6
 create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
   sql immutable parallel safe; -- body 04d4b195, comment a27794a5
 create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text) returns text
@@ -4332,13 +4334,13 @@ create function _hook(p_item work_items, p_focus foci, p_config jsonb, p_hook te
 create function _hook_order(p_item work_items, p_focus foci, p_config jsonb, p_run hook_runs, p_input jsonb DEFAULT '{}'::jsonb) returns jsonb
   sql stable; -- body e18cf608, comment c6404ba2
 create function _hook_problem(p_run hook_runs, p_result jsonb) returns text
-  plpgsql immutable; -- body 7006f448, comment 3c649ea7
+  plpgsql immutable; -- body af79d380, comment 3c649ea7
 create function _hook_result(p_run hook_runs) returns jsonb
   sql immutable; -- body eae42228, comment 6581c7c4
 create function _hook_said(p_run hook_runs, p_key text) returns text
   sql immutable; -- body cba534ad, comment 82e553d8
 create function _hook_settle(p_run hook_runs, p_result jsonb) returns hook_runs
-  plpgsql volatile; -- body 32be9b9d, comment cd8bd384
+  plpgsql volatile; -- body 27e40910, comment cd8bd384
 create function _hook_verdict(p_kind text, p_call tool_calls) returns json
   sql stable; -- body 87adf014, comment bccc6690
 create function _hook_words(p_hook text, p_words text) returns text
@@ -4574,7 +4576,7 @@ create function _journal_state(p_item work_items) returns text
 create function _journal_until(p_work_item_id uuid, p_since timestamp with time zone, p_limit integer) returns timestamp with time zone
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 0b099c5e, comment 286dab98
 create function _journal_value_check(p_entry_type text, p_key text, p_type text, p_value jsonb) returns void
-  plpgsql immutable; -- body 6268617a, comment 7cc45618
+  plpgsql immutable; -- body 2b8b4635, comment 7cc45618
 create function _journal_written(p_work_item_id uuid) returns void
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body ecb10c36, comment f05a430a
 create function _js_answer(p_answer jsonb) returns jsonb
@@ -4674,9 +4676,9 @@ create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_
 create function _ledger_cut(p_state context_state, p_keep integer, p_trigger text, p_limit_chars numeric) returns elisions
   sql stable; -- body 62641dc6, comment 21c21ffc
 create function _ledger_data_check(p_entry_type text, p_data jsonb) returns void
-  sql stable; -- body 8dd7de28, comment 93248304
+  sql stable; -- body de049dd5, comment 93248304
 create function _ledger_entry_check(p_entry_type text, p_content text, p_data jsonb, p_keep text[]) returns void
-  plpgsql stable; -- body bd84777f, comment 539eb91d
+  plpgsql stable; -- body 433a84c2, comment 539eb91d
 create function _ledger_entry_types() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 8bf7021a
 create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 1, p_until_seq integer DEFAULT 2147483647, p_is_own boolean DEFAULT false) returns text

@@ -1,11 +1,16 @@
 // A ledger that is opened when it is first used, once per process, and does not keep a finished program from ending.
 
+import { isObject } from '../../plv8/isObject.ts';
 import { findDatabase, schemaOn } from '../install/findLedger.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { dbOf } from '../client.ts';
 import type { LedgerClient } from '../client.ts';
+import { checkAddress } from '../ledger/checkAddress.ts';
+import { argumentError, clientErrors } from '../ledger/clientError.ts';
 import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
+import { UsageError } from '../ledger/errors.ts';
+import { checkSchema, kindOf } from '../ledger/given.ts';
 
 /** `url`: address of the database (default: DATABASE_URL, otherwise the embedded one); or `ledger`: an open ledger, closed by its owner. */
 export type LedgerAddress = { url?: string; schema?: string; ledger?: LedgerClient };
@@ -22,8 +27,9 @@ export class LazyLedger {
     if (address.ledger) this.#opening = Promise.resolve({ db: dbOf(address.ledger), url: null });
   }
 
-  async use<T>(work: (db: Db) => Promise<T>): Promise<T> {
-    return work((await this.open()).db);
+  /** Rejects as the methods of LedgerClient do. */
+  use<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    return clientErrors(this.#address.url, async () => work((await this.open()).db));
   }
 
   /** `url`: the address to listen at; null if the ledger was given open. */
@@ -65,16 +71,30 @@ export class LazyLedger {
 const byAddress = new Map<string, LazyLedger>();
 const byDb = new WeakMap<Db, LazyLedger>();
 
-/** The instance for this address in this process. */
-export function ledgerAt({ url, schema, ledger }: LedgerAddress): LazyLedger {
+/** Throws LedgerError WL002 for anything but the options of an address. */
+function checkGiven(options: unknown): void {
+  try {
+    if (!isObject(options)) throw new UsageError(`the options must be an object, not ${kindOf(options)}`);
+    if (options['url']) checkAddress(options['url']);
+    if (options['schema']) checkSchema(options['schema']);
+    if (options['ledger']) dbOf(options['ledger'] as LedgerClient);
+  } catch (error) {
+    throw argumentError(error);
+  }
+}
+
+/** The instance for this address in this process. Throws LedgerError WL002 for anything but an address. */
+export function ledgerAt(address: LedgerAddress): LazyLedger {
+  checkGiven(address);
+  const { url, schema, ledger } = address;
   if (ledger) {
     const there = byDb.get(dbOf(ledger)) ?? new LazyLedger({ ledger });
     byDb.set(dbOf(ledger), there);
     return there;
   }
-  const address = { ...(url !== undefined && { url }), ...(schema !== undefined && { schema }) };
-  const key = JSON.stringify(address);
-  const there = byAddress.get(key) ?? new LazyLedger(address);
+  const place = { ...(url !== undefined && { url }), ...(schema !== undefined && { schema }) };
+  const key = JSON.stringify(place);
+  const there = byAddress.get(key) ?? new LazyLedger(place);
   byAddress.set(key, there);
   return there;
 }

@@ -4,6 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 
 import { storableText } from '../../plv8/storable.ts';
 import { TranscriptReader } from '../import/readTranscript.ts';
+import { clientErrors } from '../ledger/clientError.ts';
 import type { Db } from '../ledger/db.ts';
 import { transcriptPages } from '../ledger/transcripts.ts';
 import { ledgerAt } from './lazyLedger.ts';
@@ -65,7 +66,11 @@ export class LedgerSessionStore implements SessionStore {
   }
 
   /** Appends entries; one with a uuid is stored once, however often it is appended. */
-  async append(key: SessionKey, entries: SessionStoreEntry[]): Promise<void> {
+  append(key: SessionKey, entries: SessionStoreEntry[]): Promise<void> {
+    return clientErrors(null, () => this.#appendNext(key, entries));
+  }
+
+  async #appendNext(key: SessionKey, entries: SessionStoreEntry[]): Promise<void> {
     checkKey(key);
     if (entries.length === 0) return;
     const own = this.#ownOf(key);
@@ -88,8 +93,10 @@ export class LedgerSessionStore implements SessionStore {
 
   /** All entries in the order in which they were appended; null: the session was never written, or is erased. */
   async load(key: SessionKey): Promise<SessionStoreEntry[] | null> {
-    checkKey(key);
-    const entries = await this.#ledger.use((db) => allOf(db, key));
+    const entries = await this.#ledger.use((db) => {
+      checkKey(key);
+      return allOf(db, key);
+    });
     return entries.length === 0 ? null : entries;
   }
 
@@ -110,7 +117,11 @@ export class LedgerSessionStore implements SessionStore {
    * Erases a session with everything made from it, or one subagent's transcript; for roles that may erase. Nothing can be appended to it
    * afterwards.
    */
-  async delete(key: SessionKey): Promise<void> {
+  delete(key: SessionKey): Promise<void> {
+    return clientErrors(null, () => this.#delete(key));
+  }
+
+  async #delete(key: SessionKey): Promise<void> {
     checkKey(key);
     for (const own of this.#own.values()) {
       if (own.key.projectKey !== key.projectKey || own.key.sessionId !== key.sessionId) continue;
@@ -119,8 +130,8 @@ export class LedgerSessionStore implements SessionStore {
     await this.#ledger.use((db) => db.transcripts.delete(key));
   }
 
-  async listSubkeys({ projectKey, sessionId }: { projectKey: string; sessionId: string }): Promise<string[]> {
-    const listed = await this.#ledger.use((db) => db.transcripts.list(projectKey, sessionId));
+  async listSubkeys(key: { projectKey: string; sessionId: string }): Promise<string[]> {
+    const listed = await this.#ledger.use((db) => db.transcripts.list(key.projectKey, key.sessionId));
     return listed.flatMap(({ subpath }) => subpath ?? []);
   }
 

@@ -12,6 +12,7 @@ import type { Seat, Service } from '../mcp/server.ts';
 import type { Updates } from '../mcp/updates.ts';
 import { sessionsAt } from './sessions.ts';
 import type { Session, Sessions } from './sessions.ts';
+import { ledgerAt } from './lazyLedger.ts';
 import type { LedgerAddress } from './lazyLedger.ts';
 
 export type LedgerToolOptions = LedgerAddress & {
@@ -44,6 +45,7 @@ class InProcessServer {
   readonly #kept = new Map<Session, string>();
 
   constructor(options: LedgerToolOptions) {
+    ledgerAt(options); // refuses what is no address now, and not when it is first connected to
     this.#options = options;
   }
 

@@ -50,7 +50,7 @@ export function modelFromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): M
 }
 
 function checkVersion(model: LanguageModelV4): LanguageModelV4 {
-  const { specificationVersion: version } = model as { specificationVersion: unknown };
+  const version = (model as { specificationVersion: unknown } | null | undefined)?.specificationVersion;
   if (version === 'v4') return model;
   throw new TypeError(
     `modelFromAiSdk takes a model of the AI SDK 7 (v4), not ${String(version)}: wrapLanguageModel({ model, middleware: [] }) of "ai" makes one`,

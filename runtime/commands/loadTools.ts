@@ -5,8 +5,6 @@ import { readFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { z } from 'zod';
-
 import { loadPackage } from '../../sandbox/optionalPackage.ts';
 import { parseToml, TomlError } from '../faculty/toml.ts';
 import { jsonOfFile } from '../jsonFile.ts';
@@ -48,7 +46,7 @@ async function toolsOf(file: string): Promise<LoadedTools> {
       return await mcpTools(jsonOfFile(text));
     } catch (error) {
       if (error instanceof TomlError) throw new UsageError(`${file}:${error.position.line}:${error.position.column}: ${error.message}`);
-      throw new UsageError(`${file}: ${error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error)}`);
+      throw new UsageError(`${file}: ${messageOf(error)}`);
     }
   }
   const module = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };

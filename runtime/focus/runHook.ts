@@ -75,7 +75,9 @@ async function answerOf(hook: Hook, input: HookRun['input'], context: Parameters
     throw new Error('a check passes by answering nothing or text and fails by throwing; this one answered something else');
   const key = { orient: 'context', recover: 'context', engage: 'summary' }[hook.stage as string];
   if (typeof said === 'string') return key === undefined ? said : JSON.stringify({ [key]: said });
-  return JSON.stringify(said) ?? typeof said;
+  const printed: string | undefined = JSON.stringify(said);
+  if (printed === undefined) throw new Error(`a hook answers nothing, text or an object; this one answered a ${typeof said}`);
+  return printed;
 }
 
 function stopOf(signal: AbortSignal): Promise<null> {

@@ -5,6 +5,7 @@ import type pg from 'pg';
 import type { Settings } from '../config.ts';
 import { checkAddress } from '../ledger/checkAddress.ts';
 import { withConnection } from '../ledger/connection.ts';
+import { checkSchema } from '../ledger/given.ts';
 import { listenAt } from '../ledger/listener.ts';
 
 export type Place = { url: string; schema: string; isEmbedded: boolean };
@@ -23,7 +24,7 @@ export async function findLedger(settings: Settings): Promise<Place> {
 export async function findDatabase(settings: Settings): Promise<Omit<Place, 'schema'>> {
   const given = settings.databaseUrl ?? process.env['DATABASE_URL'];
   const listened = settings.listenUrl || process.env['WORK_LEDGER_LISTEN_URL'];
-  for (const address of [given, listened]) if (address) checkAddress(address);
+  for (const address of [given, listened]) if (address !== undefined && address !== '') checkAddress(address);
   const place = await embeddedOr(given);
   if (given && listened) listenAt(place.url, listened);
   return place;
@@ -56,4 +57,7 @@ export async function schemaOn(client: pg.Client, settings: Settings): Promise<s
   return found.rows[0]?.schema ?? 'work_ledger';
 }
 
-const givenSchema = (settings: Settings): string | undefined => settings.schema || process.env['WORK_LEDGER_SCHEMA'] || undefined;
+function givenSchema({ schema }: Settings): string | undefined {
+  if (schema) checkSchema(schema);
+  return schema || process.env['WORK_LEDGER_SCHEMA'] || undefined;
+}

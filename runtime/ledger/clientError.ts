@@ -27,8 +27,21 @@ const hints: Record<string, string> = {
 };
 
 const NO_VALUE_HINT = 'The message has the argument, which is not of the type that the method takes.';
+const NO_ARGUMENT_HINT = 'It is missing, or not of the type that is asked for.';
 const NO_JSON_HINT = 'Pass plain values: no bigint, no object that contains itself, and none nested too deeply.';
 const ANY_HINT = 'The code is one of PostgreSQL; its appendix "Error Codes" says what it means.';
+
+/**
+ * Calls `use` for a program. Rejects, and never throws, with the error that clientError() makes; with `url` null, which is that of no
+ * database, with the one that argumentError() makes.
+ */
+export async function clientErrors<T>(url: unknown, use: () => Promise<T>): Promise<T> {
+  try {
+    return await use();
+  } catch (error) {
+    throw url === null ? argumentError(error) : clientError(error, typeof url === 'string' ? url : '');
+  }
+}
 
 /**
  * The error of a call as its caller gets it. Errors that do not come from the database, such as an aborted signal, are returned as they
@@ -41,7 +54,6 @@ export function clientError(error: unknown, url: string): unknown {
     return new LedgerError('WL002', `"${shownUrl(url)}" is not the address of a database`, '', 'Correct databaseUrl, or DATABASE_URL.');
   if (error instanceof NoConnection || error instanceof OtherLedger) return error;
   if (isConnectionLost(error) || /^(28|3D)/.test(sqlState(error) ?? '')) return new NoConnection(url, refusalOf(error));
-  if (error instanceof UsageError) return new LedgerError('WL002', error.message, '', hints['WL002'] ?? ANY_HINT);
   if (error instanceof UnexpectedStateError && error.message.startsWith('Connection pool '))
     return new LedgerError(
       'WL008',
@@ -49,13 +61,23 @@ export function clientError(error: unknown, url: string): unknown {
       '',
       'Open another one by LedgerClient.open(); await what is under way before close().',
     );
-  if (isNotJson(error)) return new LedgerError('WL002', `an argument cannot be used: ${messageOf(error)}`, '', NO_JSON_HINT);
   const code = sqlState(error);
-  if (code === null || !/^[0-9A-Z]{5}$/.test(code)) return error;
+  if (code === null || !/^[0-9A-Z]{5}$/.test(code)) return argumentError(error);
   const said = refusalOf(error);
   const { detail, hint } = said as { detail?: string; hint?: string };
   const isOfId = code !== '22P02' || /\buuid\b/.test(messageOf(said)); // unreadable numbers and list members have the same code
   return new LedgerError(code, messageOf(said), detail ?? '', hint ?? (isOfId ? hints[code] : NO_VALUE_HINT) ?? ANY_HINT);
+}
+
+/**
+ * WL002 for an argument that cannot be used: a UsageError, or a TypeError, as for null in place of options or a number in place of a list.
+ * Any other error is returned as it is.
+ */
+export function argumentError(error: unknown): unknown {
+  if (error instanceof UsageError) return new LedgerError('WL002', error.message, '', hints['WL002'] ?? ANY_HINT);
+  const hint = isNotJson(error) ? NO_JSON_HINT : error instanceof TypeError ? NO_ARGUMENT_HINT : null;
+  if (hint === null) return error;
+  return new LedgerError('WL002', `an argument cannot be used: ${messageOf(error)}`, '', hint, { cause: error });
 }
 
 /** What JSON.stringify() throws; its errors have no code. */

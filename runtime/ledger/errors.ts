@@ -26,8 +26,8 @@ export class LedgerError extends Error {
   /** What to do about it. */
   readonly hint: string;
 
-  constructor(code: ErrorCode | SqlState, message: string, detail: string, hint: string) {
-    super(message);
+  constructor(code: ErrorCode | SqlState, message: string, detail: string, hint: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'LedgerError';
     this.code = code;
     this.detail = detail;

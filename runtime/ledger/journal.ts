@@ -4,7 +4,7 @@ import { askChecked } from '../model/askChecked.ts';
 import type { ModelClient } from '../model/message.ts';
 import type { ActivityEvent } from './activity.ts';
 import type { Checkpoint, JournalEntry, JournalSession, ResumableSession, ResumptionContext } from './answers.ts';
-import { clientError } from './clientError.ts';
+import { clientErrors } from './clientError.ts';
 import type { Db } from './db.ts';
 import { LedgerError } from './errors.ts';
 import { subscribe } from './journalSubscription.ts';
@@ -37,8 +37,8 @@ export class WorkJournal {
   }
 
   /** Creates a session that this program drives itself. `project`: where its work belongs, see projectOf(); default: no project. */
-  createSession(conversationId: string, originalPrompt: string, { project }: { project?: string } = {}): Promise<JournalSession> {
-    return this.#ask((journal) => journal.sessionCreate(conversationId, originalPrompt, project ?? null));
+  createSession(conversationId: string, originalPrompt: string, options: { project?: string } = {}): Promise<JournalSession> {
+    return this.#ask((journal) => journal.sessionCreate(conversationId, originalPrompt, options.project ?? null));
   }
 
   /** Every work item is a session, too. */
@@ -86,9 +86,9 @@ export class WorkJournal {
     return this.#ask((journal) => journal.read(sessionId, options.since ?? 0, options.limit ?? null, options.importance ?? null));
   }
 
-  /** `manual`: a person asked for it; false: this program created it unasked. */
-  createCheckpoint(sessionId: string, { manual = true }: { manual?: boolean } = {}): Promise<Checkpoint> {
-    return this.#ask((journal) => journal.checkpointCreate(sessionId, manual ? 'manual' : 'automatic'));
+  /** `manual` (the default): a person asked for it; false: this program created it unasked. */
+  createCheckpoint(sessionId: string, options: { manual?: boolean } = {}): Promise<Checkpoint> {
+    return this.#ask((journal) => journal.checkpointCreate(sessionId, (options.manual ?? true) ? 'manual' : 'automatic'));
   }
 
   getLatestCheckpoint(sessionId: string): Promise<Checkpoint | null> {
@@ -141,11 +141,7 @@ export class WorkJournal {
     return subscribe(this.#db, this.#url, sessionId, callback, onActivity);
   }
 
-  async #ask<T>(use: (journal: Db['journal']) => Promise<T>): Promise<T> {
-    try {
-      return await use(this.#db.journal);
-    } catch (error) {
-      throw clientError(error, this.#url);
-    }
+  #ask<T>(use: (journal: Db['journal']) => Promise<T>): Promise<T> {
+    return clientErrors(this.#url, () => use(this.#db.journal));
   }
 }

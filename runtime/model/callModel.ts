@@ -37,6 +37,8 @@ export type ModelClientOptions = CallTimes & {
 export function createModelClient(options: ModelClientOptions = {}): ModelClient {
   const { client: given, idleTimeoutMs, totalTimeoutMs = defaultTotalTimeoutMs } = options;
   let client = given as Anthropic | undefined;
+  if (client !== undefined && typeof (client as Partial<Anthropic> | null)?.messages?.create !== 'function')
+    throw new TypeError('createModelClient: the client must have messages.create(), as one of the Anthropic SDK has');
   if (client) keepSecretsOf(client);
   else {
     placeOf('@anthropic-ai/sdk', 'calling a model');

@@ -22,6 +22,7 @@ export type Replay = TestModel & {
  * engine's own tools are executed again. If a recording has several agents, the first is replayed. Throws if the text is not a recording.
  */
 export async function replayOf(recording: string): Promise<Replay> {
+  if (typeof recording !== 'string') throw new TypeError('replayOf: the recording must be the text of a file');
   const { task, replies, calls } = recordingIn(recording);
   const { script, left } = inOrder(replies);
   const { tools, strangeCalls } = recordedTools(calls);

@@ -3,6 +3,7 @@
 import type { Activity, CountedItem, LedgerEntry } from '../ledger/answers.ts';
 import { BEFORE_ALL } from '../ledger/activity.ts';
 import type { Db } from '../ledger/db.ts';
+import { LedgerError } from '../ledger/errors.ts';
 
 export type SeenCall = { name: string; input: Record<string, unknown>; status: string };
 export type Seen = {
@@ -16,7 +17,7 @@ export type Seen = {
 /** Throws if there is no such item. */
 export async function seenOf(db: Db, workItemId: string): Promise<Seen> {
   const item = await db.workItem(workItemId);
-  if (item === null) throw new Error(`there is no work item ${workItemId}`);
+  if (item === null) throw new LedgerError('WL001', `there is no work item ${workItemId}`, '', '');
   const requests: string[] = [];
   for (let after: string | undefined = BEFORE_ALL; after !== undefined;) {
     const turns: Activity[] = (await db.workActivity(workItemId, after)).filter((turn) => turn.turn_id !== after);

@@ -12,6 +12,7 @@ import { ownMark, processMark, runs } from '../install/processMark.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { clientOf } from '../client.ts';
 import type { LedgerClient } from '../client.ts';
+import { clientErrors } from '../ledger/clientError.ts';
 import { openChecked } from '../ledger/db.ts';
 import { lent } from '../ledger/opened.ts';
 import { passTime } from './passTime.ts';
@@ -41,7 +42,11 @@ export type TestLedger = AsyncDisposable & {
  * Creates an empty ledger. `databaseUrl`: any database of a server on which you may create databases (default: the embedded one, which is
  * started if necessary; your data there is not touched).
  */
-export async function testLedger(options: { databaseUrl?: string } = {}): Promise<TestLedger> {
+export function testLedger(options: { databaseUrl?: string } = {}): Promise<TestLedger> {
+  return clientErrors('', () => newLedger(options));
+}
+
+async function newLedger(options: { databaseUrl?: string }): Promise<TestLedger> {
   const { url } = options.databaseUrl === undefined ? await findDatabase({ databaseUrl: '' }) : await findDatabase(options);
   const name = `work_ledger_test_${randomBytes(8).toString('hex')}`;
   await withConnection({ connectionString: url }, async (client) => {
@@ -61,8 +66,8 @@ export async function testLedger(options: { databaseUrl?: string } = {}): Promis
     databaseUrl,
     schema: SCHEMA,
     client: clientOf(lent(db), databaseUrl),
-    seen: (workItemId) => seenOf(db, workItemId),
-    passTime: (time) => passTime(databaseUrl, time),
+    seen: (workItemId) => clientErrors(databaseUrl, () => seenOf(db, workItemId)),
+    passTime: (time) => clientErrors(databaseUrl, () => passTime(databaseUrl, time)),
     drop,
     [Symbol.asyncDispose]: drop,
   };

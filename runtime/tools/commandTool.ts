@@ -4,6 +4,7 @@
 import { z } from 'zod';
 
 import { fitting } from './fitting.ts';
+import { parsedAs } from './parsedAs.ts';
 import type { Tool } from './tool.ts';
 import { inWorkspace } from './workspace.ts';
 
@@ -38,9 +39,9 @@ const commandFile = z.strictObject({
     .min(1),
 });
 
-/** Returns the tools of a parsed TOML file. Throws a ZodError. */
+/** Returns the tools of a parsed TOML file. Throws UsageError. */
 export function commandTools(document: unknown): Tool[] {
-  return commandFile.parse(document).tool.map(({ command, timeout, input: schema, ...tool }) => ({
+  return parsedAs(commandFile, document).tool.map(({ command, timeout, input: schema, ...tool }) => ({
     ...tool,
     input: fitting(schema),
     inputSchema: schema,

@@ -86,7 +86,8 @@ export type Hook<Stage extends HookStage = HookStage> = {
 };
 
 /** Ties the input and answer types of `run` to its stage. */
-export function defineHook<Stage extends HookStage>(hook: Hook<Stage>): Hook {
+// A union, not a type parameter: while one is inferred, a word in an answer, such as `mode: 'fresh'`, would become any text.
+export function defineHook(hook: { [Stage in HookStage]: Hook<Stage> }[HookStage]): Hook {
   return hook;
 }
 
@@ -113,10 +114,11 @@ export function hooksByName(hooks: readonly Hook[]): ReadonlyMap<string, Hook> {
     throw new UsageError('hooks must be a list of what defineHook() returns');
   const named = new Map<string, Hook>();
   for (const hook of hooks) {
-    if (!/^[A-Za-z_][\w.-]{0,62}$/.test(hook.name))
-      throw new UsageError(`"${hook.name}" cannot be the name of a hook: letters, digits, "_", "." and "-"`);
+    if (typeof hook.name !== 'string' || !/^[A-Za-z_][\w.-]{0,62}$/.test(hook.name))
+      throw new UsageError(`"${String(hook.name)}" cannot be the name of a hook: letters, digits, "_", "." and "-"`);
     if (!Object.hasOwn(keys, hook.stage))
-      throw new UsageError(`hook "${hook.name}": there is no stage "${hook.stage}", only ${Object.keys(keys).join(', ')}`);
+      throw new UsageError(`hook "${hook.name}": there is no stage "${String(hook.stage)}", only ${Object.keys(keys).join(', ')}`);
+    if (typeof hook.run !== 'function') throw new UsageError(`hook "${hook.name}" has no function run`);
     if (named.has(hook.name)) throw new UsageError(`there are two hooks with the name "${hook.name}"`);
     named.set(hook.name, hook);
   }

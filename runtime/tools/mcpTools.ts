@@ -8,10 +8,11 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
 
 import { version } from '../../sql/extensionSource.ts';
-import { messageOf } from '../ledger/errors.ts';
+import { messageOf, UsageError } from '../ledger/errors.ts';
 import { keepHeader } from '../secrets/ofEnvironment.ts';
 import { fitting } from './fitting.ts';
 import { imageOf, imageTypeOf } from './image.ts';
+import { parsedAs } from './parsedAs.ts';
 import { failed } from './tool.ts';
 import type { Effect, Risk, Tool, ToolImage, ToolOutcome } from './tool.ts';
 
@@ -42,7 +43,7 @@ function withVariables(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   return value.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise?: string) => {
     const found = process.env[name] ?? otherwise;
-    if (found === undefined) throw new Error(`the environment has no ${name}`);
+    if (found === undefined) throw new UsageError(`the environment has no ${name}`);
     return found;
   });
 }
@@ -54,11 +55,11 @@ const MAX_NAME_CHARS = 64;
 export type McpTools = { tools: Tool[]; close(): Promise<void> };
 
 /**
- * Starts the servers of a parsed .mcp.json and asks each for its tools. Throws a ZodError, or an Error that says what is missing or how a
+ * Starts the servers of a parsed .mcp.json and asks each for its tools. Throws UsageError if the file is wrong, or an Error that says how a
  * server failed.
  */
 export async function mcpTools(document: unknown): Promise<McpTools> {
-  const settings = Object.entries(mcpFile.parse(withVariables(document)).mcpServers);
+  const settings = Object.entries(parsedAs(mcpFile, withVariables(document)).mcpServers);
   for (const [, { env, headers }] of settings) [...Object.values(env), ...Object.values(headers)].forEach(keepHeader);
   const servers = settings.map(([name, one]) => new Server(name, one));
   const close = async (): Promise<void> => void (await Promise.allSettled(servers.map((server) => server.close())));

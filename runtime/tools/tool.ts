@@ -94,6 +94,10 @@ export function defineTool<Input>(tool: Tool<Input>): Tool {
 export function checkTools(tools: readonly (Partial<Tool> | null)[] | null): void {
   if (!Array.isArray(tools) || tools.some((tool: Partial<Tool> | null) => typeof tool?.execute !== 'function'))
     throw new UsageError('tools must be a list of what defineTool() returns');
+  // The ledger takes longer names, too, but with one of them the API refuses every request.
+  for (const { name } of tools as readonly Partial<Tool>[])
+    if (typeof name !== 'string' || !/^[a-zA-Z0-9_-]{1,64}$/.test(name))
+      throw new UsageError(`"${String(name)}" cannot be the name of a tool: a model calls it by 1 to 64 of a-z, A-Z, 0-9, _ and -`);
 }
 
 export const ok = (content: string): ToolOutcome => ({ content, isError: false });

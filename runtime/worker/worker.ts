@@ -7,6 +7,7 @@ import type Docker from 'dockerode';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 
+import { isObject } from '../../plv8/isObject.ts';
 import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
 import { ServedDirectories } from '../../sandbox/servedDirectories.ts';
 import { hostName, webFetchHeaders } from '../config.ts';
@@ -22,6 +23,7 @@ import type { LedgerClient } from '../client.ts';
 import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf, UsageError } from '../ledger/errors.ts';
+import { checkSchema, checkText, kindOf } from '../ledger/given.ts';
 import { hearing, listen } from '../ledger/listener.ts';
 import { lent } from '../ledger/opened.ts';
 import { whenReachable } from '../ledger/reachable.ts';
@@ -111,7 +113,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   try {
     return await openWorker(options);
   } catch (error) {
-    throw clientError(error, options.url);
+    throw clientError(error, typeof (options as WorkerOptions | null)?.url === 'string' ? options.url : '');
   }
 }
 
@@ -121,6 +123,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
  */
 export async function openWorker(options: WorkerOptions, signal?: AbortSignal): Promise<Worker> {
   checkAddress(options.url);
+  checkSchema(options.schema);
   checkOptions(options);
   checkTools(options.tools);
   const { url, schema, log = pino({ level: 'warn' }, logDestination()), treeId = null } = options;
@@ -272,12 +275,8 @@ export async function openWorker(options: WorkerOptions, signal?: AbortSignal): 
  * Throws UsageError if no worker works with these. Leases of 0 seconds would end as they begin, timers treat a value that is not a number as
  * 1 ms, and each item would fail with a model that cannot be called.
  */
-export function checkOptions({
-  model,
-  concurrency,
-  leaseSeconds,
-  graceSeconds,
-}: Pick<WorkerOptions, 'model' | 'concurrency' | 'leaseSeconds' | 'graceSeconds'>): void {
+export function checkOptions(options: Omit<WorkerOptions, 'url' | 'schema' | 'tools'>): void {
+  const { model, concurrency, leaseSeconds, graceSeconds } = options;
   if (typeof (model as Partial<ModelClient> | undefined)?.call !== 'function')
     throw new UsageError('the model must be a client from createModelClient() or modelFromAiSdk(), or have a call() like theirs');
   const check = (name: string, given: number | undefined, least: number, most: number, isRight: (n: unknown) => boolean): void => {
@@ -287,7 +286,32 @@ export function checkOptions({
   check('concurrency', concurrency, 1, MOST_AT_ONCE, Number.isInteger);
   check('leaseSeconds', leaseSeconds, 1, LONGEST_SECONDS, Number.isFinite);
   check('graceSeconds', graceSeconds, 0, LONGEST_SECONDS, Number.isFinite);
+  checkTypes(options);
 }
+
+/** Of the options that a program without types may give as something else. Without `host`, `http` would listen on every address. */
+function checkTypes(
+  options: Pick<WorkerOptions, 'host' | 'project' | 'workspaceRoots' | 'ownDirectories' | 'http' | 'docker' | 'log'>,
+): void {
+  const { host, project, workspaceRoots: roots, ownDirectories, http, docker, log } = options as Record<string, unknown>;
+  for (const [name, text] of Object.entries({ host, project })) if (text !== undefined && text !== null) checkText(name, text);
+  for (const [name, list] of Object.entries({ workspaceRoots: roots, ownDirectories })) {
+    if (list === undefined) continue;
+    if (!Array.isArray(list)) throw new UsageError(`${name} must be a list of directories, not ${kindOf(list)}`);
+    for (const directory of list) checkText(`a directory of ${name}`, directory);
+  }
+  if (http !== undefined && http !== null) {
+    const at = isObject(http) ? http : {};
+    if (typeof at['host'] !== 'string' || at['host'] === '' || !isPort(at['port']))
+      throw new UsageError('http must have a host and a port from 0 to 65535: { host: "127.0.0.1", port: 9464 }');
+  }
+  if (docker !== undefined && docker !== null && typeof (docker as Partial<DockerDaemon>).ping !== 'function')
+    throw new UsageError('docker must be an object of dockerode, or null');
+  if (log !== undefined && !(isObject(log) && typeof log['warn'] === 'function'))
+    throw new UsageError('log must be a logger of pino, or have its methods');
+}
+
+const isPort = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535;
 
 function sayPooler(needs: number, listenUrl: string | null, log: Logger): void {
   if (listenUrl === null)

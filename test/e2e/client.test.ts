@@ -6,7 +6,26 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { FacultyError, LedgerClient, LedgerError, loadFaculties, NoConnection, NoLedger, OtherLedger } from '../../runtime/index.ts';
+import {
+  checkLedger,
+  commandTools,
+  ensureEmbedded,
+  eventResponse,
+  FacultyError,
+  installLedger,
+  LedgerClient,
+  LedgerError,
+  listenAt,
+  loadFaculties,
+  mcpTools,
+  NoConnection,
+  NoLedger,
+  OtherLedger,
+  projectOf,
+  readyLedger,
+  startWorker,
+  stopEmbedded,
+} from '../../runtime/index.ts';
 import type { CountedItem, EntryType, Faculty, WorkEvent } from '../../runtime/index.ts';
 import { startCrew } from '../console/crew.ts';
 import type { Crew } from '../console/crew.ts';
@@ -268,6 +287,64 @@ test('what is of another type than it must be is a LedgerError, whose hint is of
     hint: expect.not.stringContaining('UUID'),
   });
   expect(await refusal(() => client.item('many'))).toMatchObject({ code: '22P02', hint: expect.stringContaining('UUID') });
+});
+
+test('null in place of options, and anything but a text in place of one, are refused by every function', async () => {
+  const nothing = null as never;
+  const acts: Record<string, () => unknown> = {
+    open: () => LedgerClient.open(nothing),
+    'open, an address': () => LedgerClient.open({ databaseUrl: 7 as never }),
+    'open, a schema': () => LedgerClient.open({ databaseUrl: database.url, schema: {} as never }),
+    submit: () => opened.submit(nothing),
+    list: () => opened.list(nothing),
+    follow: () => opened.follow(NOWHERE, nothing).next(),
+    'follow, a signal': () => opened.follow(NOWHERE, { signal: 7 as never }).next(),
+    'follow, a word': () => opened.follow(crew.ids.done, { activity: 'some' as never }).next(),
+    wait: () => opened.wait(NOWHERE, { signal: 'soon' as never }),
+    append: () => opened.append(NOWHERE, 'note', 'x', nothing),
+    readNote: () => opened.readNote(null, 7 as never),
+    as: () => opened.as(nothing).list(),
+    'as nobody': () => opened.as({} as never).list(),
+    memory: () => opened.memory(nothing),
+    journal: () => opened.journal(nothing),
+    createSession: () => opened.journal().createSession('a', 'b', nothing),
+    createCheckpoint: () => opened.journal().createCheckpoint(NOWHERE, nothing),
+    startWorker: () => startWorker(nothing),
+    eventResponse: () => eventResponse(nothing, NOWHERE, new Request('http://x/')),
+    'eventResponse, a word': () => eventResponse(opened, crew.ids.done, new Request('http://x/'), { activity: 'some' as never }),
+    'eventResponse, show': () => eventResponse(opened, crew.ids.done, new Request('http://x/'), { show: 7 as never }),
+    readyLedger: () => readyLedger(database.url, ''),
+    'readyLedger, no address': () => readyLedger(undefined as never, 'ledger'),
+    'readyLedger, options': () => readyLedger(database.url, 'ledger', nothing),
+    installLedger: () => installLedger(database.url, 7 as never),
+    'installLedger, an empty name': () => installLedger(database.url, ''),
+    checkLedger: () => checkLedger(7 as never, 'ledger'),
+    listenAt: () => listenAt(database.url, nothing),
+    ensureEmbedded: () => ensureEmbedded({ dataDir: 7 as never }),
+    stopEmbedded: () => stopEmbedded(nothing),
+    projectOf: () => projectOf(undefined as never),
+    loadFaculties: () => loadFaculties(opened, 7 as never),
+    'loadFaculties, a path': () => loadFaculties(opened, [nothing]),
+    'loadFaculties, no client': () => loadFaculties({} as never, []),
+    commandTools: () => commandTools({ tool: [{ name: 'a b' }] }),
+    mcpTools: () => mcpTools({ mcpServers: { a: {} } }),
+    'mcpTools, a variable': () => mcpTools({ mcpServers: { a: { command: '${THERE_IS_NO_SUCH_VARIABLE}' } } }),
+  };
+  const said: Record<string, unknown> = {};
+  for (const [name, act] of Object.entries(acts)) {
+    const error = await refusal(async () => act());
+    said[name] = error instanceof LedgerError && error.hint !== '' ? error.code : String(error);
+  }
+  expect(said).toEqual(Object.fromEntries(Object.keys(acts).map((name) => [name, 'WL002'])));
+  expect(await refusal(async () => commandTools({ tool: [{ name: 'a b' }] }))).toMatchObject({
+    message: expect.stringContaining('a tool is called by 1 to 64 of'),
+  });
+});
+
+test('an MCP server that does not start is not taken for a database that is away', async () => {
+  const said = await refusal(() => mcpTools({ mcpServers: { a: { command: '/there/is/no/such/program' } } }));
+  expect(said).not.toBeInstanceOf(NoConnection);
+  expect(said).toMatchObject({ message: expect.stringContaining('The MCP server "a" does not start') });
 });
 
 test('one that is closed says so', async () => {

@@ -136,6 +136,10 @@ test('refusals are refusals, and functions that do the work itself or look at ea
     { hook: 'recover', status: 'completed', output: '{"context":"the engage command ended with exit code 1: the well is dry"}' },
     { hook: 'engage', status: 'completed' },
   ]);
+  const whole = await work('x', [{ name: 'whole', stage: 'engage', run: () => (): string => 'done' }]);
+  expect(whole.state_reason).toBe(
+    'the engage command ended with exit code 1: a hook answers nothing, text or an object; this one answered a function',
+  );
   const words = await work('x', [defineHook({ name: 'words', stage: 'engage', run: () => '{"fail": "not meant"}' })]);
   expect(words).toMatchObject({ state: 'completed', outcome_data: { summary: '{"fail": "not meant"}' } });
 });
@@ -147,11 +151,11 @@ test.each([
     defineHook({ name: 'throws', stage: 'before_tool', run: () => Promise.reject(new Error('no')) }),
     'ended with exit code 1: no',
   ],
-  ['hangs', defineHook({ name: 'hangs', stage: 'before_tool', run: () => new Promise<void>(() => {}) }), 'did not end within 1 seconds'],
+  ['hangs', defineHook({ name: 'hangs', stage: 'before_tool', run: () => new Promise<void>(() => {}) }), 'did not end within 1 second'],
   [
     'heeds its signal',
     defineHook({ name: 'heeds', stage: 'before_tool', run: (_, { signal }) => sleep(60_000, undefined, { signal }) }),
-    'did not end within 1 seconds',
+    'did not end within 1 second',
   ],
   ['says words', misused('words', 'perhaps'), 'printed something other than a JSON object: "perhaps"'],
   ['misspells its word', misused('misspells', { refused: 'no' }), 'returned "refused", which is not a key that it can return'],
@@ -267,10 +271,20 @@ test('hooks that cannot be told apart are refused before anything begins', async
   await expect(work('x', [one('a'), one('b')])).rejects.toThrow('the hooks "a" and "b" are both for orient');
   await expect(work('x', [one('a'), { ...one('a'), stage: 'check' }])).rejects.toThrow('there are two hooks with the name "a"');
   expect(() => hooksByName([one('no name')])).toThrow('"no name" cannot be the name of a hook');
+  expect(() => hooksByName([{ ...one('a'), name: undefined as never }])).toThrow('"undefined" cannot be the name of a hook');
+  expect(() => hooksByName([{ ...one('a'), run: undefined as never }])).toThrow('hook "a" has no function run');
   expect(() => hooksByName([{ ...one('a'), stage: 'later' as 'check' }])).toThrow('there is no stage "later", only recover, orient');
 });
 
 test('what the types say', () => {
+  defineHook({ name: 'a', stage: 'recover', run: () => ({ context: 'x', mode: 'fresh' }) });
+  defineHook({
+    name: 'a',
+    stage: 'recover',
+    run: async ({ attempts }) => (attempts.length > 2 ? { give_up: 'x' } : { context: 'x', mode: 'resume' }),
+  });
+  // @ts-expect-error -- that is no mode
+  defineHook({ name: 'a', stage: 'recover', run: () => ({ context: 'x', mode: 'later' }) });
   // @ts-expect-error -- a guard has no such answer
   defineHook({ name: 'a', stage: 'before_tool', run: () => ({ say: 'x' }) });
   // @ts-expect-error -- nor is it told of a result

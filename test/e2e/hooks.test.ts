@@ -148,13 +148,14 @@ test('an orient command refuses, a recover command gives up, a consolidate comma
 });
 
 test.each([
-  ['hangs', 'sleep 60', 'did not end within 1 seconds'],
+  ['hangs', 'sleep 60', 'did not end within 1 second'],
   ['fails', 'echo no >&2; exit 2', 'ended with exit code 2: no'],
   ['is killed', 'kill -9 $$', 'ended by signal SIGKILL'],
   ['prints garbage', 'echo perhaps', 'printed something other than a JSON object: "perhaps"'],
   ['prints 10 MB', 'head -c 10000000 /dev/zero | tr "\\\\0" x', 'printed more than 1,000,000 bytes'],
   ['misspells its word', print({ refused: 'no' }), 'returned "refused", which is not a key that it can return'],
-  ['says what cannot be meant', print({ refuse: true }), 'returned a "refuse" that is not a string'],
+  ['says what cannot be meant', print({ refuse: true }), 'returned "refuse", which is not a string'],
+  ['says a list', print({ input: [] }), 'returned "input", which is not an object'],
   ['is not there', '/nowhere/guard', /^ended with exit code 127: .*\/nowhere\/guard/],
 ])('a before_tool hook that %s: the call is not executed, or with on_failure = "allow" it is', async (_, command, error) => {
   const words = `call ${count}`;

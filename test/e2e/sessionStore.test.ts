@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { clientOf } from '../../runtime/client.ts';
-import { ledgerSession, LedgerSessionStore } from '../../runtime/agentSdk/index.ts';
+import { ledgerHooks, ledgerSession, LedgerSessionStore, ledgerTools } from '../../runtime/agentSdk/index.ts';
 import type { FoldSessionSummary, SessionKey, SessionStoreEntry } from '../../runtime/agentSdk/sdkTypes.ts';
 import { readLeftTranscripts, TranscriptReader } from '../../runtime/import/readTranscript.ts';
 import { connect } from '../../runtime/ledger/connection.ts';
@@ -49,6 +49,29 @@ afterAll(async () => {
 
 const one = (n: number, more: object = {}): SessionStoreEntry => ({ type: 'user', uuid: randomUUID(), n, ...more });
 const key = (more: Partial<SessionKey> = {}): SessionKey => ({ projectKey: '-work', sessionId: randomUUID(), ...more });
+
+test('what is no address, key or entry is refused as everywhere, when it is given', async () => {
+  const nothing = null as never;
+  const acts: (() => unknown)[] = [
+    () => ledgerSession(nothing),
+    () => ledgerSession({ url: 7 as never }),
+    () => ledgerHooks({ url: 'nowhere' }),
+    () => ledgerTools({ schema: 7 as never }),
+    () => new LedgerSessionStore({ ledger: {} as never }),
+    () => store.append(nothing, [one(1)]),
+    () => store.append(key(), nothing),
+    () => store.append(key(), [one(1, { n: 5n })]),
+    () => store.load({ ...key(), subpath: '' }),
+    () => store.delete({} as never),
+    () => store.listSubkeys(nothing),
+  ];
+  for (const act of acts)
+    await expect((async () => act())(), String(act)).rejects.toMatchObject({
+      name: 'LedgerError',
+      code: 'WL002',
+      hint: expect.stringMatching(/\w/),
+    });
+});
 
 describe('the contract', () => {
   test('what was appended is loaded', async () => {

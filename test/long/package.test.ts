@@ -218,6 +218,14 @@ test('without what is optional it is small, serves a ledger of another server, a
   await done(project, 'npm', 'install', '--omit=optional', '--no-fund', '--no-audit', tarball);
   const workLedger = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> =>
     run(project, { WORK_LEDGER_DATA_DIR: join(directory, 'none'), ...env }, join(project, 'node_modules', '.bin', 'work-ledger'), ...args);
+  // A program, too, which only then is missing what it uses.
+  const program = `
+    const { LedgerClient, mcpTools } = await import('work-ledger');
+    for (const name of ['testing', 'claude-agent-sdk', 'ai-sdk']) await import('work-ledger/' + name);
+    console.log(typeof LedgerClient.open, await mcpTools({ mcpServers: {} }).catch((error) => error.message));`;
+  expect(await done(project, process.execPath, '--input-type=module', '--eval', program)).toBe(
+    'function mcpTools() requires the npm package @modelcontextprotocol/client, which is not installed: npm install @modelcontextprotocol/client',
+  );
   expect(Number((await done(project, 'du', '-sm', 'node_modules')).split('\t')[0])).toBeLessThanOrEqual(60);
 
   const database = await createDatabase();

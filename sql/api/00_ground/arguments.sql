@@ -46,6 +46,18 @@ $$;
 
 comment on function _check_word(text, text, text[]) is 'Refuses a value that is not in p_known; p_what names it in the error. Raises WL002.';
 
+create or replace function _an(p_noun text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when p_noun ~ '^[aeiou]' then 'an ' else 'a ' end || p_noun;
+$$;
+
+comment on function _an(text) is 'The noun with its article, for messages: an array, a string.';
+
 create or replace function _check_time(p_what text, p_at timestamptz)
   returns void
   language plpgsql

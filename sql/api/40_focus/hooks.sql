@@ -78,7 +78,7 @@ begin
   if p_result ->> 'error' is not null then
     return 'could not be started: ' || _one_line(p_result ->> 'error', 300);
   elsif p_result -> 'is_timed_out' = 'true' then
-    return format('did not end within %s seconds', p_result ->> 'timeout_seconds');
+    return format('did not end within %s second%s', p_result ->> 'timeout_seconds', case when p_result ->> 'timeout_seconds' <> '1' then 's' end);
   elsif p_run.exit_code is distinct from 0 then
     return format('ended %s', coalesce('with exit code ' || p_run.exit_code, 'by signal ' || coalesce(p_result ->> 'signal', '?')))
       || coalesce(': ' || nullif(_one_line(coalesce(nullif(btrim(p_result ->> 'stderr'), ''), p_run.output), 300), ''), '');
@@ -94,7 +94,7 @@ begin
   -- A guard's misspelled key must not be mistaken for a lack of objections.
   select e.key into v_key from jsonb_each(v_said) e where coalesce(v_types ->> e.key not in (jsonb_typeof(e.value), 'any'), true) limit 1;
   if found then
-    return case when v_types ? v_key then format('returned a "%s" that is not a %s', v_key, v_types ->> v_key)
+    return case when v_types ? v_key then format('returned "%s", which is not %s', v_key, _an(v_types ->> v_key))
                 else format('returned "%s", which is not a key that it can return', _one_line(v_key, 60)) end;
   end if;
   return case when p_run.hook = 'recover' and v_said ->> 'mode' not in ('fresh', 'resume') then 'returned a mode that is neither fresh nor resume' end;
@@ -113,7 +113,7 @@ declare
   v_said jsonb;
 begin
   p_result := _redact_text(p_result::text, 'hook_runs', json_build_object('focus_id', p_run.focus_id)); -- before parts of it are cut
-  p_run.output := case p_run.hook when 'check' then _cap_text(concat_ws(E'\n', p_result ->> 'stdout', p_result ->> 'stderr'), 8000)
+  p_run.output := case p_run.hook when 'check' then _cap_text(concat_ws(E'\n', nullif(p_result ->> 'stdout', ''), p_result ->> 'stderr'), 8000)
                        else left(p_result ->> 'stdout', 1000000) end;
   p_run.exit_code := _count('exit_code', p_result ->> 'exit_code');
   p_run.error := _hook_problem(p_run, p_result);

@@ -33,7 +33,7 @@ begin
   end if;
   if p_keep is not null then
     if p_entry_type <> 'step' then
-      perform _raise_invalid(format('only a step can have keep, not a %s', p_entry_type));
+      perform _raise_invalid(format('only a step can have keep, not %s', _an(p_entry_type)));
     elsif array_ndims(p_keep) > 1 or cardinality(p_keep) > 20
       or exists (select from unnest(p_keep) n where coalesce(n, '') !~ '\S' or octet_length(n) > 2000) then
       perform _raise_invalid('keep must be a list of at most 20 paths, URLs or artifact handles',
@@ -65,7 +65,7 @@ create or replace function _ledger_data_check(p_entry_type text, p_data jsonb)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select _schema_check(format('the data of a %s', p_entry_type), s.schema::jsonb, p_data) from ledger_data_schemas s where s.entry_type = p_entry_type;
+  select _schema_check(format('the data of %s', _an(p_entry_type)), s.schema::jsonb, p_data) from ledger_data_schemas s where s.entry_type = p_entry_type;
 $$;
 
 comment on function _ledger_data_check(text, jsonb) is 'Checks the data of an entry against the schema of its type, if it has one. Raises WL002.';

@@ -27,9 +27,9 @@ create or replace function _entry_with_plan(p_entry_type text, p_content text, p
 as $$
 begin
   if p_items is not null and p_entry_type is distinct from 'plan' then
-    perform _raise_invalid(format('only a plan can have items, not a %s', p_entry_type));
+    perform _raise_invalid(format('only a plan can have items, not %s', _an(p_entry_type)));
   elsif (p_done is not null or p_doing is not null) and p_entry_type is distinct from 'step' then
-    perform _raise_invalid(format('only a step can have done and doing, not a %s', p_entry_type));
+    perform _raise_invalid(format('only a step can have done and doing, not %s', _an(p_entry_type)));
   elsif array_ndims(p_done) > 1 or cardinality(p_done) > 100 or array_position(p_done, null) is not null then
     perform _raise_invalid('done must be a list of numbers of the plan''s items');
   elsif p_doing = any (p_done) then

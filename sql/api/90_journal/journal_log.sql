@@ -100,7 +100,7 @@ begin
     end if;
   elsif v_type in ('string', 'number', 'boolean', 'object') then
     if jsonb_typeof(p_value) <> v_type then
-      perform _raise_invalid(format('"%s" of type %s must be a %s, not a %s', p_key, p_entry_type, v_type, jsonb_typeof(p_value)));
+      perform _raise_invalid(format('"%s" of type %s must be %s, not %s', p_key, p_entry_type, _an(v_type), _an(jsonb_typeof(p_value))));
     end if;
   elsif v_type = 'strings' then
     if jsonb_typeof(p_value) <> 'array' or jsonb_path_exists(p_value, 'strict $[*] ? (@.type() != "string")') then

@@ -59,8 +59,24 @@ test('a model that cannot be called', async () => {
   expect(await refused({ tools: [null] as never })).toBe('WL002');
 });
 
-test.for(['', 'nonsense', 'localhost:5432/shop'])('what is no address is not waited for: %j', async (url) => {
-  expect(await refused({ url })).toBe('WL002');
+test.for<[string, unknown]>([
+  ['schema', ''],
+  ['schema', null],
+  ['host', 7],
+  ['project', {}],
+  ['workspaceRoots', '/srv'],
+  ['ownDirectories', [null]],
+  ['http', { port: 0 }],
+  ['http', { host: '127.0.0.1', port: 'socket' }],
+  ['docker', 'unix:///var/run/docker.sock'],
+  ['log', 'warn'],
+  ['tools', [{ name: 'a:b', execute: () => {} }]],
+])('an option of another type than it must be: %j', async ([name, value]) => {
+  expect(await refused({ [name]: value })).toBe('WL002');
+});
+
+test.for(['', 'nonsense', 'localhost:5432/shop', 7, null])('what is no address is not waited for: %j', async (url) => {
+  expect(await refused({ url: url as string })).toBe('WL002');
 });
 
 test('what the database or the system refuses is an error of the project', async () => {

@@ -1,11 +1,12 @@
 -- What is logged is held against the values that its type may have; long input is shortened.
 begin;
-select plan(12);
+select plan(13);
 
 select take(journal_session_create('chat-1', 'Build the thing'));
 create function pg_temp.log(p_type text, p_content jsonb) returns jsonb language sql as $$ select content from journal_log(item(), p_type, p_content) $$;
 
 select throws_ok($$ select pg_temp.log('tool_request', '{"toolName": "a", "toolInput": {}, "riskLevel": "banana"}') $$, 'WL002', '"riskLevel" of type tool_request cannot be "banana"', 'an unknown risk is refused');
+select throws_ok($$ select pg_temp.log('tool_request', '{"toolName": [], "toolInput": {}, "riskLevel": "safe"}') $$, 'WL002', '"toolName" of type tool_request must be a string, not an array', 'a list for a name is refused');
 select throws_ok($$ select pg_temp.log('file_written', '{"filePath": "a", "operation": "explode"}') $$, 'WL002', null, 'an unknown operation is refused');
 select throws_ok($$ select pg_temp.log('file_written', '{"filePath": "a", "operation": "read"}') $$, 'WL002', null, 'a written file was not read');
 select is(pg_temp.log('file_written', '{"filePath": "a", "operation": "delete"}'), '{"filePath": "a", "operation": "delete"}', 'a written file may be deleted');

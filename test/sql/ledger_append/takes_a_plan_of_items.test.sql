@@ -1,6 +1,6 @@
 -- Items of a plan are refused where they cannot be meant, and nothing is written; an agent is told what its new plan forgot.
 begin;
-select plan(27);
+select plan(28);
 
 create function pg_temp.append(p_entry_type text, p_items jsonb default null, p_done integer[] default null, p_doing integer default null)
   returns text language sql as $$
@@ -13,6 +13,7 @@ $$;
 
 select submit();
 select throws_ok(pg_temp.append('note', '[{"text": "a"}]'), 'WL002', 'only a plan can have items, not a note', 'items of a note');
+select throws_ok(pg_temp.append('error', '[{"text": "a"}]'), 'WL002', 'only a plan can have items, not an error', 'items of an error');
 select throws_ok(pg_temp.append('plan', null, '{1}'), 'WL002', 'only a step can have done and doing, not a plan', 'done of a plan');
 select throws_ok(pg_temp.append('finding', null, null, 1), 'WL002', 'only a step can have done and doing, not a finding', 'doing of a finding');
 select throws_ok(pg_temp.append('plan', '[]'), 'WL002', 'items must be a list of 1 to 100 {"text": ..., "state": ...}', 'no item');
