@@ -110,6 +110,7 @@ create table claims (
   work_item_id uuid not null,
   key text not null,
   scope text not null,
+  name text not null,
   place text,
   mode text not null,
   is_binding boolean not null,
@@ -123,7 +124,7 @@ create table claims (
   constraint key_is_short CHECK (octet_length(key) >= 1 AND octet_length(key) <= 1000),
   constraint mode_is_known CHECK (mode = ANY (ARRAY['exclusive'::text, 'shared'::text])),
 ) with (fillfactor=70);
-CREATE INDEX claims_key ON ledger.claims USING btree (lower(key));
+CREATE INDEX claims_name ON ledger.claims USING btree (name);
 CREATE INDEX claims_place ON ledger.claims USING btree (place) WHERE (place IS NOT NULL);
 CREATE CONSTRAINT TRIGGER claim_ended AFTER DELETE ON ledger.claims DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION _claim_ended();
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF key, place, why ON ledger.claims FOR EACH ROW WHEN ((_may_hold_secret(new.key) OR _may_hold_secret(new.place) OR _may_hold_secret(new.why))) EXECUTE FUNCTION _redact_row('key', 'place', 'why');
@@ -3888,13 +3889,13 @@ create function _claim_by(p_item work_items) returns text
 create function _claim_ended() returns trigger
   plpgsql volatile security definer set lock_timeout=100ms; -- body 2ca41e26, comment 6794c5e8
 create function _claim_held_by(p_item work_items, p_key text, p_call_id uuid) returns uuid
-  plpgsql stable; -- body 1e278a53, comment f584f3ad
+  plpgsql stable; -- body c2941a9f, comment f584f3ad
 create function _claim_holds(p_claim claims, p_item work_items) returns boolean
   sql stable; -- body cbfc2615, comment b2c29dd2
 create function _claim_look(p_claim claims, OUT own claims, OUT newer claims[], OUT taken_by claims, OUT is_free boolean) returns record
-  plpgsql stable; -- body c3f62d24, comment e4b6628a
-create function _claim_new(p_item work_items, p_config jsonb, p_key text, p_ttl interval) returns claims
-  plpgsql stable; -- body 6b4be0f9, comment 37b14f6d
+  plpgsql stable; -- body 0e7b43e4, comment e4b6628a
+create function _claim_new(p_item work_items, p_config jsonb, p_key text, p_ttl interval, p_root text DEFAULT NULL::text) returns claims
+  plpgsql stable; -- body 9f773b46, comment d35cb13c
 create function _claim_place(p_key text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 0252000f
 create function _claim_refusal(p_claim claims, p_other claims) returns text
@@ -3904,7 +3905,7 @@ create function _claim_released(p_scope text, p_key text) returns void
 create function _claim_stands(p_claim claims, p_item work_items) returns boolean
   sql stable; -- body d41d8cd9, comment 1f2df248
 create function _claim_store(p_claim claims, p_own claims, p_is_free boolean, p_is_anew boolean) returns claims
-  plpgsql volatile; -- body 905d338a, comment 62c3c6e1
+  plpgsql volatile; -- body 204a454a, comment 62c3c6e1
 create function _claim_ttl() returns interval
   sql immutable parallel safe; -- body d41d8cd9, comment 7417154a
 create function _claim_waiters(p_key text) returns SETOF tool_calls
@@ -4428,7 +4429,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body fab4b382, comment 49026c17
+  sql immutable; -- body 5585fde9, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -4948,7 +4949,7 @@ create function _patch_hunks(p_input jsonb, p_path text, p_kind text) returns TA
 create function _patched_files(p_patch text) returns TABLE(action text, path text)
   sql immutable; -- body 798fa083, comment 04a36be1
 create function _path_clean(p_path text) returns text
-  plpgsql immutable parallel safe; -- body 5b10254b, comment 23f9d9e0
+  plpgsql immutable parallel safe; -- body 472adc2c, comment 23f9d9e0
 create function _path_plain(p_path text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 9fa1ffb0
 create function _paths_meet(p_one text, p_other text) returns boolean
@@ -5779,8 +5780,8 @@ create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
   sql stable; -- body aae116f7, comment cddf11c1
 create function claim_break(p_work_item_id uuid, p_key text, p_reason text DEFAULT NULL::text) returns boolean
   plpgsql volatile; -- body 4598cf88, comment cd8e9f15
-create function claim_check(p_work_item_id uuid, p_paths text[]) returns json
-  plpgsql volatile; -- body 18a13ae6, comment fe3d01e8
+create function claim_check(p_work_item_id uuid, p_paths text[], p_roots text[] DEFAULT NULL::text[]) returns json
+  plpgsql volatile; -- body 2819bec6, comment d33cb4df
 create function claim_release(p_work_item_id uuid, p_key text, p_lease uuid DEFAULT NULL::uuid) returns boolean
   plpgsql volatile; -- body 86bd3324, comment e808611c
 create function claim_take(p_work_item_id uuid, p_key text, p_mode text DEFAULT 'exclusive'::text, p_ttl interval DEFAULT '01:00:00'::interval, p_why text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid) returns json

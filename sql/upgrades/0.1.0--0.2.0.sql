@@ -489,6 +489,7 @@ create table claims (
   work_item_id uuid not null references work_items (id),
   key text not null,
   scope text not null,
+  name text not null,
   place text,
   mode text not null,
   is_binding boolean not null,
@@ -502,7 +503,7 @@ create table claims (
   constraint key_is_short check (octet_length(key) between 1 and 1000)
 ) with (fillfactor = 70);
 
-create index claims_key on claims (lower(key));
+create index claims_name on claims (name);
 create index claims_place on claims (place) where place is not null;
 alter table tool_calls add column warning text;
 

@@ -1364,6 +1364,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/session_import/says_no_age_that_nobody_knows.test.sql',
   },
   {
+    name: 'a file of the same name in another folder is the file on another branch',
+    file: 'sql/api/45_ledger/claims.sql',
+    from: "case when starts_with(v_claim.place, _path_plain(p_root) || '/') then",
+    to: 'case when false then',
+    test: 'test/sql/claim_check/answers_sessions.test.sql',
+  },
+  {
     name: 'two responses without a word between them are two messages',
     file: 'sql/api/50_context/messages.sql',
     from: "p.role = 'assistant' and lag(p.role) over w is distinct from 'assistant' as is_next",
