@@ -1359,9 +1359,16 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'an import without times ended just now',
     file: 'sql/api/45_ledger/awareness_items.sql',
-    from: 'not _is_untimed(i.work_type, i.params)\n',
+    from: 'not _is_untold(i.work_type, i.params)\n',
     to: 'true\n',
     test: 'test/sql/session_import/says_no_age_that_nobody_knows.test.sql',
+  },
+  {
+    name: 'a session is told of its own subagent',
+    file: 'sql/api/45_ledger/awareness_items.sql',
+    from: "?| '{isUntimed,isSubagent}'",
+    to: "? 'isUntimed'",
+    test: 'test/sql/session_import/tells_nobody_of_a_subagent.test.sql',
   },
   {
     name: 'a file of the same name in another folder is the file on another branch',
