@@ -2870,6 +2870,22 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'the last line of tail says what all of it cost',
   },
   {
+    name: 'the server of Gemini CLI is in a session of its own',
+    file: 'runtime/commands/mcp.ts',
+    from: 'sessionOfCodex(meta) || geminiSession()',
+    to: 'sessionOfCodex(meta)',
+    test: 'test/e2e/mcp.test.ts',
+    title: 'the server of Gemini CLI',
+  },
+  {
+    name: 'the end of a session of Gemini CLI ends the next one for its server',
+    file: 'runtime/commands/geminiSession.ts',
+    from: 'if (left.includes(JSON.stringify(sessionId))) await',
+    to: 'await',
+    test: 'test/e2e/mcp.test.ts',
+    title: 'the server of Gemini CLI',
+  },
+  {
     name: 'a file in a further working tree of the repository is in no tree of it',
     file: 'runtime/harness/hooks.ts',
     from: String.raw`.replace(/\/worktrees\/[^/]+$/, '')`,
