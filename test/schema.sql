@@ -424,6 +424,7 @@ create table journal_entries (
   constraint journal_entries_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
 );
 CREATE INDEX journal_entries_work_item ON ledger.journal_entries USING btree (work_item_id, created_at, id);
+CREATE INDEX journal_entries_written ON ledger.journal_entries USING btree (md5((content ->> 'filePath'::text)), created_at) WHERE (entry_type = 'file_written'::text);
 CREATE TRIGGER notify_journal AFTER INSERT ON ledger.journal_entries FOR EACH ROW EXECUTE FUNCTION _notify_journal();
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF content, delete_reason ON ledger.journal_entries FOR EACH ROW WHEN ((_may_hold_secret((new.content)::text) OR _may_hold_secret(new.delete_reason))) EXECUTE FUNCTION _redact_row('content', 'delete_reason');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.journal_entries FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
@@ -3821,7 +3822,7 @@ create function _chain_of(p_work_item_id uuid) returns SETOF uuid
 create function _changed_files(p_turn_ids uuid[]) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a1fabd08, comment 3fc34285
 create function _changes_of(p_work_item_id uuid, p_subscription subscriptions, p_projects text[]) returns TABLE(work_item_id uuid, at timestamp with time zone, event text)
-  sql stable; -- body 8abb87af, comment bbfa7e7a
+  sql stable; -- body 8afc7b2b, comment 45fe482f
 create function _chat_content(p_turn_id uuid) returns jsonb
   sql stable; -- body 53c9fa4c, comment 6048f900
 create function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
@@ -4429,7 +4430,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body 5585fde9, comment 49026c17
+  sql immutable; -- body 16f2bf6d, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer

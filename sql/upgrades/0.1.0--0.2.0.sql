@@ -505,6 +505,7 @@ create table claims (
 
 create index claims_name on claims (name);
 create index claims_place on claims (place) where place is not null;
+create index journal_entries_written on journal_entries (md5(content ->> 'filePath'), created_at) where entry_type = 'file_written';
 alter table tool_calls add column warning text;
 
 -- An item that is to pause is driven, and paused when its lease ends; it was when the next iteration was claimed.
