@@ -197,8 +197,10 @@ async function toolNote(ledger: Functions, sessionId: string, input: HookInput):
   const { tool_name: tool, tool_input: given = {}, tool_response: response, error } = input;
   if (tool === undefined || ownTool.test(tool)) return;
   const touches = error === undefined ? touchesOf(tool, given) : [];
-  for (const { path: filePath, operation } of touches) {
+  for (const { path, operation } of touches) {
     const isRead = operation === 'read';
+    // Not from the session's directory: the program may be in another one by now.
+    const filePath = input.cwd === undefined ? path : resolve(input.cwd, path);
     await note(ledger, sessionId, isRead ? 'file_read' : 'file_written', { filePath, operation }, isRead ? 'low' : 'normal');
   }
   if (touches.length > 0) return;

@@ -867,7 +867,7 @@ test('the server of Gemini CLI, which nobody tells, acts for the session that th
     expect(
       await database.query(`
         select w.params ->> 'conversationId' as session, string_agg(l.content, ', ' order by l.seq) as notes
-          from ledger.work_items w join ledger.work_ledger l on l.work_item_id = w.id where l.content in ('in 1', 'in 2', 'in none') group by w.id order by w.id`),
+          from ledger.work_items w join ledger.work_ledger l on l.work_item_id = w.id where l.content in ('in 1', 'in 2', 'in none') group by w.id order by notes`),
     ).toMatchObject([
       { session: 'gemini-1', notes: 'in 1' },
       { session: 'gemini-2', notes: 'in 2' },

@@ -128,7 +128,7 @@ test.skipIf(codex === '')(
       expect(await recorded(join(home.home, 'sessions/**/*.jsonl'))).toEqual({
         description: 'Round at the edge',
         state: 'paused',
-        notes: ['file_written: money.js', 'file_written: cents.js', 'tool_result'],
+        notes: [`file_written: ${home.work}/money.js`, `file_written: ${home.work}/cents.js`, 'tool_result'],
         entries: ['Cents are integers'],
       });
 

@@ -2870,6 +2870,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'the last line of tail says what all of it cost',
   },
   {
+    name: 'a file that a session changes is named from where it began',
+    file: 'runtime/harness/hooks.ts',
+    from: 'input.cwd === undefined ? path : resolve(input.cwd, path)',
+    to: 'path',
+    test: 'test/runtime/agentSdk/hooks.test.ts',
+    title: 'where it is by then',
+  },
+  {
     name: 'the server of Gemini CLI is in a session of its own',
     file: 'runtime/commands/mcp.ts',
     from: 'sessionOfCodex(meta) || geminiSession()',

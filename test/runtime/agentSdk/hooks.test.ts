@@ -136,6 +136,14 @@ test('what is told inside a subagent its session has not heard', async () => {
   expect(entries.some((entry) => entry.startsWith('tool_result') && entry.includes('It is hot indeed'))).toBe(true);
 });
 
+test('a file that a session changes is in the directory where it is by then', async () => {
+  const one = session('moved');
+  await one.says('Raise the version');
+  await one.uses('Edit', { file_path: 'a.txt' }, { cwd: '/shop/till' });
+  const entries = await entriesOf((await one.item()).id);
+  expect(entries.filter((entry) => entry.startsWith('file_written'))).toEqual([expect.stringContaining('"/shop/till/a.txt"')]);
+});
+
 test('a file is the same on each branch, not in each folder of one tree', async () => {
   const root = await mkdtemp(join(tmpdir(), 'trees-'));
   const at = (...path: string[]): string => join(root, 'main', ...path);
