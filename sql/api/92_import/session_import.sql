@@ -72,8 +72,8 @@ begin
   perform _transcript_refuse(t.project_key, t.session_id) from _transcripts_gone(v_run.format, v_run."sessionId", v_run."parentSessionId") t;
   v_item := _import_item(
     v_label, coalesce(v_run.task, case when coalesce(v_run.first, 0) = 0 then v_run.prompt end), jsonb_strip_nulls(jsonb_build_object(
-      'conversationId', v_label, 'format', v_run.format, 'cwd', v_run.cwd, 'file', v_run.file,
-      'isUntimed', case when v_at is null then true end, 'isSubagent', case when v_run."parentSessionId" is not null then true end)), coalesce(v_at, _now()), v_run.project,
+      'conversationId', v_label, 'format', v_run.format, 'cwd', v_run.cwd, 'file', v_run.file, 'isUntimed', case when v_at is null then true end,
+      'isSubagent', case when v_run."parentSessionId" is not null then true end)), coalesce(v_at, _now()), v_run.project,
     case when v_run."parentSessionId" is null then v_run."sessionId" end, v_of, coalesce(v_run."isFollowed", false),
     v_run.task is null and coalesce(v_run."isPromptByHarness", false));
   v_at := coalesce(v_at, _now());
