@@ -110,6 +110,7 @@ create table claims (
   work_item_id uuid not null,
   key text not null,
   scope text not null,
+  name text not null,
   place text,
   mode text not null,
   is_binding boolean not null,
@@ -123,7 +124,7 @@ create table claims (
   constraint key_is_short CHECK (octet_length(key) >= 1 AND octet_length(key) <= 1000),
   constraint mode_is_known CHECK (mode = ANY (ARRAY['exclusive'::text, 'shared'::text])),
 ) with (fillfactor=70);
-CREATE INDEX claims_key ON ledger.claims USING btree (lower(key));
+CREATE INDEX claims_name ON ledger.claims USING btree (name);
 CREATE INDEX claims_place ON ledger.claims USING btree (place) WHERE (place IS NOT NULL);
 CREATE CONSTRAINT TRIGGER claim_ended AFTER DELETE ON ledger.claims DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION _claim_ended();
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF key, place, why ON ledger.claims FOR EACH ROW WHEN ((_may_hold_secret(new.key) OR _may_hold_secret(new.place) OR _may_hold_secret(new.why))) EXECUTE FUNCTION _redact_row('key', 'place', 'why');
@@ -423,6 +424,7 @@ create table journal_entries (
   constraint journal_entries_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
 );
 CREATE INDEX journal_entries_work_item ON ledger.journal_entries USING btree (work_item_id, created_at, id);
+CREATE INDEX journal_entries_written ON ledger.journal_entries USING btree (md5((content ->> 'filePath'::text)), created_at) WHERE (entry_type = 'file_written'::text);
 CREATE TRIGGER notify_journal AFTER INSERT ON ledger.journal_entries FOR EACH ROW EXECUTE FUNCTION _notify_journal();
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF content, delete_reason ON ledger.journal_entries FOR EACH ROW WHEN ((_may_hold_secret((new.content)::text) OR _may_hold_secret(new.delete_reason))) EXECUTE FUNCTION _redact_row('content', 'delete_reason');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.journal_entries FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
@@ -3822,7 +3824,7 @@ create function _chain_of(p_work_item_id uuid) returns SETOF uuid
 create function _changed_files(p_turn_ids uuid[]) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a1fabd08, comment 3fc34285
 create function _changes_of(p_work_item_id uuid, p_subscription subscriptions, p_projects text[]) returns TABLE(work_item_id uuid, at timestamp with time zone, event text)
-  sql stable; -- body 8abb87af, comment bbfa7e7a
+  sql stable; -- body 8afc7b2b, comment 45fe482f
 create function _chat_content(p_turn_id uuid) returns jsonb
   sql stable; -- body 53c9fa4c, comment 6048f900
 create function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
@@ -3890,13 +3892,13 @@ create function _claim_by(p_item work_items) returns text
 create function _claim_ended() returns trigger
   plpgsql volatile security definer set lock_timeout=100ms; -- body 2ca41e26, comment 6794c5e8
 create function _claim_held_by(p_item work_items, p_key text, p_call_id uuid) returns uuid
-  plpgsql stable; -- body 1e278a53, comment f584f3ad
+  plpgsql stable; -- body c2941a9f, comment f584f3ad
 create function _claim_holds(p_claim claims, p_item work_items) returns boolean
   sql stable; -- body cbfc2615, comment b2c29dd2
 create function _claim_look(p_claim claims, OUT own claims, OUT newer claims[], OUT taken_by claims, OUT is_free boolean) returns record
-  plpgsql stable; -- body c3f62d24, comment e4b6628a
-create function _claim_new(p_item work_items, p_config jsonb, p_key text, p_ttl interval) returns claims
-  plpgsql stable; -- body 6b4be0f9, comment 37b14f6d
+  plpgsql stable; -- body 0e7b43e4, comment e4b6628a
+create function _claim_new(p_item work_items, p_config jsonb, p_key text, p_ttl interval, p_root text DEFAULT NULL::text) returns claims
+  plpgsql stable; -- body 9f773b46, comment d35cb13c
 create function _claim_place(p_key text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 0252000f
 create function _claim_refusal(p_claim claims, p_other claims) returns text
@@ -3906,7 +3908,7 @@ create function _claim_released(p_scope text, p_key text) returns void
 create function _claim_stands(p_claim claims, p_item work_items) returns boolean
   sql stable; -- body d41d8cd9, comment 1f2df248
 create function _claim_store(p_claim claims, p_own claims, p_is_free boolean, p_is_anew boolean) returns claims
-  plpgsql volatile; -- body 905d338a, comment 62c3c6e1
+  plpgsql volatile; -- body 204a454a, comment 62c3c6e1
 create function _claim_ttl() returns interval
   sql immutable parallel safe; -- body d41d8cd9, comment 7417154a
 create function _claim_waiters(p_key text) returns SETOF tool_calls
@@ -4430,7 +4432,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body fab4b382, comment 49026c17
+  sql immutable; -- body 16f2bf6d, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -4499,8 +4501,8 @@ create function _is_told_over(p_work_item_id uuid) returns boolean
   sql stable; -- body 6118cfb9, comment 1208d477
 create function _is_trace_claimed(p_ends_at timestamp with time zone) returns boolean
   sql stable; -- body c3ebf7a3, comment 60c3b2f5
-create function _is_untimed(p_work_type text, p_params jsonb) returns boolean
-  sql immutable parallel safe; -- body d41d8cd9, comment 85221288
+create function _is_untold(p_work_type text, p_params jsonb) returns boolean
+  sql immutable parallel safe; -- body d41d8cd9, comment 158ca561
 create function _is_uuid(p_text text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 2a8a5cbf
 create function _is_wait(p_ability text) returns boolean
@@ -4528,7 +4530,7 @@ create function _item_span(p_item work_items, p_focus foci) returns trace_span
 create function _items_below(p_work_item_id uuid) returns SETOF uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 142eb4fd, comment f615992c
 create function _items_of(p_project text, p_is_root boolean, p_state text, p_but uuid[], p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, state text, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
-  sql stable; -- body d41d8cd9, comment dca2a091
+  sql stable; -- body d41d8cd9, comment ea6fa581
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body a4801f69, comment 32a0fca6
 create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, p_kept_turn_id uuid DEFAULT NULL::uuid) returns json
@@ -4952,7 +4954,7 @@ create function _patch_hunks(p_input jsonb, p_path text, p_kind text) returns TA
 create function _patched_files(p_patch text) returns TABLE(action text, path text)
   sql immutable; -- body 798fa083, comment 04a36be1
 create function _path_clean(p_path text) returns text
-  plpgsql immutable parallel safe; -- body 5b10254b, comment 23f9d9e0
+  plpgsql immutable parallel safe; -- body 472adc2c, comment 23f9d9e0
 create function _path_plain(p_path text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 9fa1ffb0
 create function _paths_meet(p_one text, p_other text) returns boolean
@@ -5320,7 +5322,7 @@ create function _session_gone_on(p_item work_items) returns text
 create function _session_has_news(p_item work_items, p_scope text) returns boolean
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 407aee34, comment 56c7d11a
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body e38116db, comment a506fcbb
+  plpgsql volatile; -- body 92b6a77f, comment a506fcbb
 create function _session_name(p_work_item_id uuid, p_description text, p_named_by uuid) returns work_items
   plpgsql volatile; -- body 1206b27a, comment ca9302b8
 create function _session_named(p_name text) returns sessions
@@ -5791,8 +5793,8 @@ create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
   sql stable; -- body aae116f7, comment cddf11c1
 create function claim_break(p_work_item_id uuid, p_key text, p_reason text DEFAULT NULL::text) returns boolean
   plpgsql volatile; -- body 4598cf88, comment cd8e9f15
-create function claim_check(p_work_item_id uuid, p_paths text[]) returns json
-  plpgsql volatile; -- body 18a13ae6, comment fe3d01e8
+create function claim_check(p_work_item_id uuid, p_paths text[], p_roots text[] DEFAULT NULL::text[]) returns json
+  plpgsql volatile; -- body 2819bec6, comment d33cb4df
 create function claim_release(p_work_item_id uuid, p_key text, p_lease uuid DEFAULT NULL::uuid) returns boolean
   plpgsql volatile; -- body 86bd3324, comment e808611c
 create function claim_take(p_work_item_id uuid, p_key text, p_mode text DEFAULT 'exclusive'::text, p_ttl interval DEFAULT '01:00:00'::interval, p_why text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid) returns json
@@ -6000,7 +6002,7 @@ create function session_fork(p_session text, p_turn_id uuid, p_new_label text) r
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body d6a4bb3d, comment 401504a9
+  plpgsql volatile; -- body d6a4bb3d, comment 6b88df73
 create function session_import(p_format text, p_content text) returns jsonb
   plpgsql volatile; -- body 0f1f3b9e, comment 5183553a
 create function session_open(p_name text) returns sessions

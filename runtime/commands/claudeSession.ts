@@ -9,19 +9,24 @@ import { join } from 'node:path';
 import { startOf } from '../install/processMark.ts';
 
 const VARIABLE = 'CLAUDE_CODE_SESSION_ID';
-/** In which the plugin's hook passes the process id of Claude Code; between the two there are shells. */
-const CLIENT = 'WORK_LEDGER_CLIENT_PID';
+/** In which a hook passes the process id of its client; between the two there are shells. */
+export const CLIENT = 'WORK_LEDGER_CLIENT_PID';
 
 /** The id that Claude Code's hooks get too. Null: Claude Code did not start this program. */
 export function claudeSession(): string | null {
   const told = process.env[VARIABLE];
   if (told === undefined) return null;
+  const file = join(process.env['CLAUDE_CONFIG_DIR'] || join(homedir(), '.claude'), 'sessions', `${process.ppid}.json`);
+  return sessionIn(file) ?? told; // another version of Claude Code, or it is not the parent of this process
+}
+
+/** The id in a file that says in which session our parent is; null: there is none, or it is another's. */
+export function sessionIn(file: string): string | null {
   try {
-    const file = join(process.env['CLAUDE_CONFIG_DIR'] || join(homedir(), '.claude'), 'sessions', `${process.ppid}.json`);
     const { sessionId, procStart } = JSON.parse(readFileSync(file, 'utf8')) as { sessionId?: unknown; procStart?: unknown };
-    return typeof sessionId === 'string' && /^[\w-]{1,200}$/.test(sessionId) && isOfParent(procStart) ? sessionId : told;
+    return typeof sessionId === 'string' && /^[\w-]{1,200}$/.test(sessionId) && isOfParent(procStart) ? sessionId : null;
   } catch {
-    return told; // another version of Claude Code, or it is not the parent of this process
+    return null;
   }
 }
 

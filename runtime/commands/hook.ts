@@ -9,7 +9,7 @@ import { projectOf } from '../project.ts';
 import { harnesses, isHarness } from '../harness/harnesses.ts';
 import type { Harness } from '../harness/harnesses.ts';
 import { hookInput, hooks, isHook, isWanted } from '../harness/hooks.ts';
-import type { Functions, HookInput, Said } from '../harness/hooks.ts';
+import type { Functions, HookInput, HookName, Said } from '../harness/hooks.ts';
 import { findDatabase, schemaOn } from '../install/findLedger.ts';
 import { connect } from '../ledger/connection.ts';
 import { messageOf, noWritesWords, UsageError } from '../ledger/errors.ts';
@@ -50,6 +50,7 @@ export async function hook(name: string, options: HookOptions): Promise<number> 
     process.stdin.setEncoding('utf8');
     const given = (await process.stdin.toArray()).join('');
     const input = harness.read(hookInput(given.trim() === '' ? {} : JSON.parse(given)));
+    if (harness.events[name]?.tellsServer) await leaveForServer(name, input).catch(complain);
     const project = Promise.resolve(options.project ?? projectOf(input.cwd ?? process.cwd())); // while the database is connected to
     project.catch(() => {}); // reported where it is awaited
     const { url } = await findDatabase(options);
@@ -85,7 +86,9 @@ export async function hook(name: string, options: HookOptions): Promise<number> 
   return 0;
 }
 
-/** Loaded where it is asked for: no other hook needs to find a process. */
+/** Loaded where they are asked for: no other hook needs to find a process. */
+const leaveForServer = async (name: HookName, { session_id: id }: HookInput): Promise<void> =>
+  (await import('./geminiSession.ts')).keepGeminiSession(name, id);
 const isForked = async (): Promise<boolean> => (await import('./claudeSession.ts')).isStartedToFork();
 
 const opened = (ledger: Functions, conversation: string, directory: string | null, project: string): Promise<string> =>

@@ -20,6 +20,7 @@ import type { Seat } from '../mcp/server.ts';
 import type { Updates } from '../mcp/updates.ts';
 import { claudeSession } from './claudeSession.ts';
 import { clientSession } from './clientSession.ts';
+import { geminiSession } from './geminiSession.ts';
 import type { ClientOptions } from './hook.ts';
 import { hostnamesOf } from './hostnames.ts';
 import type { Reached } from './hostnames.ts';
@@ -57,7 +58,10 @@ export async function mcp(options: McpOptions): Promise<number> {
       : {
           ledger: () => ledger.opened(),
           ...(claudeSession() === null
-            ? { sessionOf: sessionOfCodex, isHeard: (meta: Meta) => sessionOfCodex(meta) === threadOf(meta, 'threadId') }
+            ? {
+                sessionOf: (meta: Meta) => sessionOfCodex(meta) || geminiSession(),
+                isHeard: (meta: Meta) => sessionOfCodex(meta) === threadOf(meta, 'threadId'),
+              }
             : { sessionOf: () => claudeSession() ?? '', isInOneSession: true }),
         },
   );

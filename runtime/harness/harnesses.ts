@@ -13,6 +13,8 @@ type Event = {
   timeout?: number;
   /** The program is ending and does not wait long, so the hook runs detached and answers nothing. */
   isDetached?: true;
+  /** The program does not say to the MCP server in which session it is: the hook leaves it for the server, see commands/geminiSession.ts. */
+  tellsServer?: true;
 };
 
 export type Harness = {
@@ -72,11 +74,11 @@ export const harnesses = {
   'gemini-cli': {
     timeouts: 'ms',
     events: {
-      'session-start': { event: 'SessionStart' },
-      'user-prompt': { event: 'BeforeAgent' },
+      'session-start': { event: 'SessionStart', tellsServer: true },
+      'user-prompt': { event: 'BeforeAgent', tellsServer: true },
       'pre-tool-use': { event: 'BeforeTool', matcher: 'write_file|replace', timeout: 5 },
       'post-tool-use': { event: 'AfterTool', matcher: 'write_file|replace|read_file|run_shell_command' },
-      'session-end': { event: 'SessionEnd', isDetached: true },
+      'session-end': { event: 'SessionEnd', isDetached: true, tellsServer: true },
       stop: { event: 'AfterAgent' },
     },
     unheard: new Set<HookName>(),
@@ -105,10 +107,13 @@ export const isHarness = (name: string): name is HarnessName => Object.hasOwn(ha
 /** The hooks for a program's settings: one command for each event. `program`: the shell command that starts Work Ledger. */
 export function hookSettings(name: HarnessName, program: string): Record<string, object[]> {
   const { events, timeouts }: Harness = harnesses[name];
-  const entries = Object.entries(events).map(([hook, { event, matcher, timeout = 20, isDetached }]) => {
+  const entries = Object.entries(events).map(([hook, { event, matcher, timeout = 20, isDetached, tellsServer }]) => {
+    const client = tellsServer ? `WORK_LEDGER_CLIENT_PID=$PPID ` : '';
     const words = `${program} hook ${hook} --harness ${name}`;
     // An exit status of 2 would block what the program is about to do; an error here must never do that.
-    const command = isDetached ? `input=$(cat); (printf %s "$input" | nohup ${words} >/dev/null 2>&1 &)` : `${words} || exit 1`;
+    const command = isDetached
+      ? `input=$(cat); (printf %s "$input" | ${client}nohup ${words} >/dev/null 2>&1 &)`
+      : `${client}${words} || exit 1`;
     const hooks = [{ type: 'command', command, timeout: timeout * (timeouts === 'ms' ? 1000 : 1) }];
     return [event, [{ ...(matcher !== undefined && { matcher }), hooks }]];
   });

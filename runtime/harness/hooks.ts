@@ -2,7 +2,7 @@
 // program (agentSdk/hooks.ts). Each reports something about a session, and may have something to say to its model.
 
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 
@@ -116,9 +116,12 @@ export const hooks = {
   /** Says whether others are working on the files that are about to change: as a refusal, or as context for the model. */
   'pre-tool-use': async (ledger, sessionId, { cwd, tool_name: tool = '', tool_input: input = {} }) => {
     const changed = touchesOf(tool, input).filter(({ operation }) => operation !== 'read');
-    const files = await Promise.all(changed.map(({ path }) => realFile(resolve(cwd ?? process.cwd(), path))));
-    if (files.length === 0) return nothing;
-    const [row] = await ledger.rows('claim_check', sessionId, files);
+    if (changed.length === 0) return nothing;
+    const here = await realFile(resolve(cwd ?? process.cwd()));
+    const files = await Promise.all(changed.map(({ path }) => realFile(resolve(here, path))));
+    const own = treeOf(here)?.repository;
+    const roots = files.map((file) => treeOf(dirname(file))).map((tree) => (tree?.repository === own ? (tree?.root ?? '') : ''));
+    const [row] = await ledger.rows('claim_check', sessionId, files, roots);
     const answer = row?.['claim_check'];
     if (!isObject(answer) || typeof answer['says'] !== 'string') return nothing;
     return answer['kind'] === 'refuse' ? { context: '', refusal: answer['says'] } : { context: answer['says'] };
@@ -194,8 +197,10 @@ async function toolNote(ledger: Functions, sessionId: string, input: HookInput):
   const { tool_name: tool, tool_input: given = {}, tool_response: response, error } = input;
   if (tool === undefined || ownTool.test(tool)) return;
   const touches = error === undefined ? touchesOf(tool, given) : [];
-  for (const { path: filePath, operation } of touches) {
+  for (const { path, operation } of touches) {
     const isRead = operation === 'read';
+    // Not from the session's directory: the program may be in another one by now.
+    const filePath = input.cwd === undefined ? path : resolve(input.cwd, path);
     await note(ledger, sessionId, isRead ? 'file_read' : 'file_written', { filePath, operation }, isRead ? 'low' : 'normal');
   }
   if (touches.length > 0) return;
@@ -227,9 +232,22 @@ async function realFile(path: string): Promise<string> {
 }
 
 /** The root of the repository that the directory is in, or else the directory. */
-function repositoryOf(directory: string): string {
-  for (let at = resolve(directory); ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return at;
-    if (at === dirname(at)) return resolve(directory);
+const repositoryOf = (directory: string): string => treeOf(directory)?.root ?? resolve(directory);
+
+/** The working tree that a directory is in, and the repository that this belongs to, which all its working trees share; null: it is in none. */
+function treeOf(directory: string): { root: string; repository: string } | null {
+  for (let root = resolve(directory); ; root = dirname(root)) {
+    const git = join(root, '.git');
+    // In a further working tree it is a file that says where in the repository git keeps what belongs to this tree.
+    if (existsSync(git)) return { root, repository: resolve(root, pointedTo(git) ?? git).replace(/\/worktrees\/[^/]+$/, '') };
+    if (root === dirname(root)) return null;
+  }
+}
+
+function pointedTo(git: string): string | undefined {
+  try {
+    return /^gitdir: (.+)/.exec(readFileSync(git, 'utf8'))?.[1];
+  } catch {
+    return undefined; // a directory
   }
 }

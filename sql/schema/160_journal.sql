@@ -20,6 +20,7 @@ create table journal_entries (
 );
 
 create index journal_entries_work_item on journal_entries (work_item_id, created_at, id);
+create index journal_entries_written on journal_entries (md5(content ->> 'filePath'), created_at) where entry_type = 'file_written';
 
 create table work_checkpoints (
   id uuid primary key default _uuidv7(),

@@ -489,6 +489,7 @@ create table claims (
   work_item_id uuid not null references work_items (id),
   key text not null,
   scope text not null,
+  name text not null,
   place text,
   mode text not null,
   is_binding boolean not null,
@@ -502,8 +503,9 @@ create table claims (
   constraint key_is_short check (octet_length(key) between 1 and 1000)
 ) with (fillfactor = 70);
 
-create index claims_key on claims (lower(key));
+create index claims_name on claims (name);
 create index claims_place on claims (place) where place is not null;
+create index journal_entries_written on journal_entries (md5(content ->> 'filePath'), created_at) where entry_type = 'file_written';
 alter table tool_calls add column warning text;
 
 -- An item that is to pause is driven, and paused when its lease ends; it was when the next iteration was claimed.

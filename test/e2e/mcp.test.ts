@@ -845,6 +845,40 @@ test('Claude Code goes on to another session, and its server, which nobody tells
   }
 });
 
+test('the server of Gemini CLI, which nobody tells, acts for the session that the hooks are in', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'gemini-home-test-'));
+  const variables = { HOME: home, GEMINI_CLI: '1', WORK_LEDGER_CLIENT_PID: String(process.pid) }; // the parent of its server
+  const tell = (name: string, session: string) =>
+    hookWith(variables, undefined, name, { session_id: session, cwd: home, prompt: 'Mend it' }, '--harness', 'gemini-cli');
+  try {
+    const client = await connectWith(variables);
+    await client.listTools();
+    const note = (content: string) => call(client, 'ledger_append', { entry_type: 'note', content });
+    await tell('session-start', 'gemini-1');
+    await note('in 1');
+    await tell('user-prompt', 'gemini-2');
+    await tell('session-end', 'gemini-1'); // late
+    await note('in 2');
+    await tell('session-end', 'gemini-2');
+    await note('in none');
+    expect(readdirSync(join(home, '.gemini', 'work-ledger'))).toEqual([]);
+    await writeFile(join(home, '.gemini', 'work-ledger', `${process.pid}.json`), '{"sessionId": "gemini-3", "procStart": "1"}');
+    await note('in none'); // the file is another process's
+    expect(
+      await database.query(`
+        select w.params ->> 'conversationId' as session, string_agg(l.content, ', ' order by l.seq) as notes
+          from ledger.work_items w join ledger.work_ledger l on l.work_item_id = w.id where l.content in ('in 1', 'in 2', 'in none') group by w.id order by notes`),
+    ).toMatchObject([
+      { session: 'gemini-1', notes: 'in 1' },
+      { session: 'gemini-2', notes: 'in 2' },
+      { session: expect.stringMatching(/^\//), notes: 'in none, in none' },
+    ]);
+    await client.close();
+  } finally {
+    await rm(home, { recursive: true });
+  }
+});
+
 test('a fork of a session of Claude Code, which begins under the name of that session, takes nothing from it', async () => {
   const cwd = '/srv/forked';
   const claudeCode = (...args: string[]) =>

@@ -340,6 +340,7 @@ function plausible(): Record<string, string> {
     p_why: quoted('Editing'),
     p_path: quoted('/home/anna/a.ts'),
     p_paths: `array['/home/anna/a.ts']`,
+    p_roots: `array['/home/anna']`,
     ...of(['memory_command'], lease('asked')),
     'memory_command.p_input': json({ command: 'create', path: '/memories/b.md', file_text: 'A note' }),
     'memory_command.p_project': quoted('shop'),

@@ -128,7 +128,7 @@ test.skipIf(codex === '')(
       expect(await recorded(join(home.home, 'sessions/**/*.jsonl'))).toEqual({
         description: 'Round at the edge',
         state: 'paused',
-        notes: ['file_written: money.js', 'file_written: cents.js', 'tool_result'],
+        notes: [`file_written: ${home.work}/money.js`, `file_written: ${home.work}/cents.js`, 'tool_result'],
         entries: ['Cents are integers'],
       });
 
@@ -151,7 +151,11 @@ test.skipIf(gemini === '')(
     const home = await GeminiHome.open((n, { work }) => {
       const write = { functionCall: { name: 'write_file', args: { file_path: join(work, 'money.js'), content: 'round(2)\n' } } };
       const read = { functionCall: { name: 'run_shell_command', args: { command: 'cat money.js' } } };
-      return [write, read, { text: 'Done.' }, write, { text: 'Left alone.' }][n]!;
+      const ledger = (name: string, args: object) => ({ functionCall: { name: `mcp_work-ledger_${name}`, args } });
+      const note = ledger('ledger_append', { entry_type: 'finding', content: 'Cents are integers' });
+      const cents = { functionCall: { name: 'write_file', args: { file_path: join(work, 'cents.js'), content: 'cents()\n' } } };
+      const done = { text: 'Done.' };
+      return [write, note, read, done, write, ledger('claim', { key: 'file:cents.js' }), cents, { text: 'Left alone.' }][n]!;
     });
     // It hands programs no DATABASE_URL: the person's own settings name the database.
     const env = { WORK_LEDGER_PROJECT: 'shop' };
@@ -172,18 +176,20 @@ test.skipIf(gemini === '')(
       expect(await home.exec('Round at the edge', env)).toContain('Done.');
       expect(heard(0)).toContain('Amounts are in cents');
       expect(await readFile(join(home.work, 'money.js'), 'utf8')).toBe('round(2)\n');
+      expect(heard(3)).not.toContain('Recent findings'); // its own are no news
       expect(await recorded(join(home.root, '.gemini/tmp/*/chats/*.jsonl'))).toEqual({
         description: 'Round at the edge',
         state: 'paused',
         notes: [`file_written: ${home.work}/money.js`, 'tool_result'],
-        entries: [],
+        entries: ['Cents are integers'],
       });
 
       await database.query(`select ledger.project_set('shop', 'refuse')`);
       await writeFile(join(home.work, 'money.js'), 'round(1)\n');
       expect(await home.exec('Round once more', env)).toContain('Left alone.');
-      expect(heard(4)).toContain('Not executed: Another session holds');
+      expect(heard(5)).toContain('Not executed: Another session holds');
       expect(await readFile(join(home.work, 'money.js'), 'utf8')).toBe('round(1)\n');
+      expect(await readFile(join(home.work, 'cents.js'), 'utf8')).toBe('cents()\n'); // what it claimed itself
       await ended(); // before its settings are gone, which name the database
     } finally {
       await home.close();

@@ -1359,9 +1359,37 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'an import without times ended just now',
     file: 'sql/api/45_ledger/awareness_items.sql',
-    from: 'not _is_untimed(i.work_type, i.params)\n',
+    from: 'not _is_untold(i.work_type, i.params)\n',
     to: 'true\n',
     test: 'test/sql/session_import/says_no_age_that_nobody_knows.test.sql',
+  },
+  {
+    name: 'who asked to be told of a file does not hear of sessions that change it',
+    file: 'sql/api/45_ledger/notify_me.sql',
+    from: "where j.entry_type = 'file_written' and",
+    to: "where j.entry_type = 'file_read' and",
+    test: 'test/sql/notify_me/looks_in_its_own_project.test.sql',
+  },
+  {
+    name: 'a change that its hooks log and its record says is told twice',
+    file: 'sql/api/45_ledger/notify_me.sql',
+    from: 'and (c.is_logged and _is_recorded(w)) is not true',
+    to: '',
+    test: 'test/sql/notify_me/looks_in_its_own_project.test.sql',
+  },
+  {
+    name: 'a session is told of its own subagent',
+    file: 'sql/api/45_ledger/awareness_items.sql',
+    from: "?| '{isUntimed,isSubagent}'",
+    to: "? 'isUntimed'",
+    test: 'test/sql/session_import/tells_nobody_of_a_subagent.test.sql',
+  },
+  {
+    name: 'a file of the same name in another folder is the file on another branch',
+    file: 'sql/api/45_ledger/claims.sql',
+    from: "case when starts_with(v_claim.place, _path_plain(p_root) || '/') then",
+    to: 'case when false then',
+    test: 'test/sql/claim_check/answers_sessions.test.sql',
   },
   {
     name: 'two responses without a word between them are two messages',
@@ -7205,8 +7233,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a change of a file that was told is told again in another time zone',
     file: 'sql/api/45_ledger/notify_me.sql',
-    from: 'extract(epoch from max(k.created_at))::text',
-    to: 'max(k.created_at)::text',
+    from: 'extract(epoch from max(c.at))::text',
+    to: 'max(c.at)::text',
     test: 'test/sql/notify_me/tells_once_or_always.test.sql',
   },
   {

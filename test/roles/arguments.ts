@@ -134,6 +134,7 @@ export const values: Record<string, Value | undefined> = {
   p_directory: literal('/home/anna'),
   p_path: literal('/home/anna/a.ts'),
   p_paths: literal('{/home/anna/a.ts}'),
+  p_roots: literal('{/home/anna}'),
   'memory_command.p_input': json({ command: 'view', path: '/memories' }),
   'memory_write.p_path': literal('/memories/new.md'),
   'memory_rollback.p_path': literal('/memories/a.md'),

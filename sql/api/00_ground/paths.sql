@@ -13,7 +13,7 @@ declare
 begin
   loop
     v_shorter := regexp_replace(v_path, '(^|/)(?!\.\.?/)[^/]+/\.\.(?:/|$)', '\1');
-    exit when v_shorter = v_path;
+    exit when v_shorter is not distinct from v_path; -- null stays null
     v_path := v_shorter;
   end loop;
   return regexp_replace(v_path, '(^|(.)/|/)\.?$', '\2');

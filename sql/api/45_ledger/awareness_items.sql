@@ -42,14 +42,15 @@ $$;
 comment on function _awareness_items(text[], uuid[], jsonb, uuid, timestamptz, timestamptz) is
   'The digest''s sections on work of projects (see _awareness_projects()) that is not over (running, waiting, paused and not old), on queued and completed work, and on interactive sessions, but some, of which the focus was not told yet. Columns as in _awareness_entries().';
 
-create or replace function _is_untimed(p_work_type text, p_params jsonb)
+create or replace function _is_untold(p_work_type text, p_params jsonb)
   returns boolean
   language sql
   immutable
   parallel safe
-  return p_work_type = 'import' and p_params ? 'isUntimed';
+  return p_work_type = 'import' and p_params ?| '{isUntimed,isSubagent}';
 
-comment on function _is_untimed(text, jsonb) is 'Whether the time of the work is unknown: an imported session whose record has no times; the times of its rows are those of the import.';
+comment on function _is_untold(text, jsonb) is
+  'Whether nobody is told that this work was completed. An imported session whose record has no times: those of its rows are of the import. A subagent of a recorded session: it is part of that session, which knows of it, and its record does not say when it is over.';
 
 create or replace function _items_of(
     p_project text, p_is_root boolean, p_state text, p_but uuid[], p_focus_id uuid, p_since timestamptz, p_max integer)
@@ -64,7 +65,7 @@ begin atomic
    where coalesce(i.project, '') = p_project and (i.parent_id is null) = p_is_root and i.state = p_state
      and i.state in ('created', 'queued', 'running', 'waiting', 'paused', 'completed') and i.id <> all (p_but)
      and case when i.state = 'completed' then i.resolved_at when i.state in ('running', 'waiting') then i.started_at else i.created_at end > p_since
-     and (i.state <> 'completed' or not _is_untimed(i.work_type, i.params)
+     and (i.state <> 'completed' or not _is_untold(i.work_type, i.params)
           -- With a limit; otherwise the planner would read all items.
           and (select true from work_items c where c.continues_id = i.id limit 1) is null)
      and (i.state <> 'created'
@@ -80,7 +81,7 @@ begin atomic
 end;
 
 comment on function _items_of(text, boolean, text, uuid[], uuid, timestamptz, integer) is
-  'The newest work items of a project in a state, except some, of which a focus was not told yet. Created ones: only live interactive sessions that were asked or recorded something. Paused ones: none of those. Completed ones: those whose time is known and that no later one continues (a conversation counts once), and none whose words are erased. p_is_root: roots, else children. It is inlined, and reads one stretch of an index.';
+  'The newest work items of a project in a state, except some, of which a focus was not told yet. Created ones: only live interactive sessions that were asked or recorded something. Paused ones: none of those. Completed ones: those whose time is known and that no later one continues (a conversation counts once), no subagents of recorded sessions, and none whose words are erased. p_is_root: roots, else children. It is inlined, and reads one stretch of an index.';
 
 create or replace function _overlaps(p_work_item_id uuid, p_focus_id uuid, p_projects text[])
   returns table (id uuid, faculty text, work_type text, description text, path text)

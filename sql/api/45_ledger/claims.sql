@@ -58,7 +58,7 @@ $$;
 comment on function claim_release(uuid, text, uuid) is
   'Releases a claim of a work item; p_key as for claim_take(). Returns false if it had no such claim. p_lease: required while a worker drives the item. Raises WL001, WL002, WL003, WL004, WL005, 42501.';
 
-create or replace function claim_check(p_work_item_id uuid, p_paths text[])
+create or replace function claim_check(p_work_item_id uuid, p_paths text[], p_roots text[] default null)
   returns json
   language plpgsql
   volatile
@@ -68,7 +68,8 @@ declare
   v_item work_items := _fence(p_work_item_id, nullif(current_setting('work_ledger.lease', true), '')::uuid);
   v_setting text := _claims_setting(v_item, _config_of(v_item));
   v_claims claims[] := array(
-    select _claim_new(v_item, _config_of(v_item), 'file:' || coalesce(p, ''), _claim_ttl()) from unnest(coalesce(p_paths, '{""}')) p);
+    select _claim_new(v_item, _config_of(v_item), 'file:' || coalesce(f.path, ''), _claim_ttl(), nullif(f.root, ''))
+      from unnest(coalesce(p_paths, '{""}'), p_roots[:cardinality(p_paths)]) f(path, root));
   v_claim claims;
   v_found record;
   v_says text;
@@ -97,8 +98,8 @@ begin
 end
 $$;
 
-comment on function claim_check(uuid, text[]) is
-  'For a session of another program that is about to change files: checks whether others are working on them, and claims them for the session: select claim_check(''…'', ''{/srv/shop/src/money.js}''). p_paths: the paths of all files of the change, absolute or from the session''s directory. A file''s location decides, not where the session works. A session that was paused, or that counted as crashed, is active again. Returns {kind: allow}; {kind: warn, says}: others are working on one of them or have changed it since, so continue and tell the model; {kind: refuse, says}: change none of them, and tell the model why; none is claimed then. The project''s setting chooses between warn and refuse; without one, it is warn. Raises WL001, WL002, WL003, WL005 (a worker drives it), WL008 (it waits for a worker), 42501.';
+comment on function claim_check(uuid, text[], text[]) is
+  'For a session of another program that is about to change files: checks whether others are working on them, and claims them for the session: select claim_check(''…'', ''{/srv/shop/src/money.js}''). p_paths: the paths of all files of the change, absolute or from the session''s directory. p_roots: for each of them the root of the working tree of the session''s repository that it is in, so that the same file on another branch is known; null or empty: it is in none, or unknown. A file''s location decides, not where the session works. A session that was paused, or that counted as crashed, is active again. Returns {kind: allow}; {kind: warn, says}: others are working on one of them or have changed it since, so continue and tell the model; {kind: refuse, says}: change none of them, and tell the model why; none is claimed then. The project''s setting chooses between warn and refuse; without one, it is warn. Raises WL001, WL002, WL003, WL005 (a worker drives it), WL008 (it waits for a worker), 42501.';
 
 create or replace function _claimant_check(p_item work_items, p_is_at_work boolean)
   returns void
@@ -148,7 +149,7 @@ $$;
 
 comment on function _claims_setting(work_items, jsonb) is 'What happens to a call that changes what others claimed: off, warn or refuse.';
 
-create or replace function _claim_new(p_item work_items, p_config jsonb, p_key text, p_ttl interval)
+create or replace function _claim_new(p_item work_items, p_config jsonb, p_key text, p_ttl interval, p_root text default null)
   returns claims
   language plpgsql
   stable
@@ -178,6 +179,8 @@ begin
   perform _check_key('the key of a claim', v_key), _check_key('the path of a claim', v_claim.place);
   v_claim.work_item_id := p_item.id;
   v_claim.key := v_key;
+  v_claim.name := case when starts_with(v_claim.place, _path_plain(p_root) || '/') then 'file:' || substr(v_claim.place, length(_path_plain(p_root)) + 2)
+                       else lower(v_key) end;
   v_claim.scope := coalesce(_project_now(p_item.project), v_directory, '');
   v_claim.mode := 'exclusive';
   v_claim.is_binding := not (v_is_copy and v_key ~ '^file:');
@@ -188,8 +191,8 @@ begin
 end
 $$;
 
-comment on function _claim_new(work_items, jsonb, text, interval) is
-  'The row of a claim as it would be, its key in normal form. A container has a copy of its directory: what it changes there is another file, and binds nobody. Raises WL002.';
+comment on function _claim_new(work_items, jsonb, text, interval, text) is
+  'The row of a claim as it would be, its key in normal form. p_root: the root of the working tree that a file is in; null: unknown. A container has a copy of its directory: what it changes there is another file, and binds nobody. Raises WL002.';
 
 create or replace function _claim_place(p_key text)
   returns text
@@ -211,7 +214,7 @@ declare
     select o
       from claims o
       join work_items w on w.id = o.work_item_id
-     where (o.place = p_claim.place or lower(o.key) = lower(p_claim.key) and _project_now(o.scope) = _project_now(p_claim.scope))
+     where (o.place = p_claim.place or o.name = p_claim.name and _project_now(o.scope) = _project_now(p_claim.scope))
        and o.work_item_id <> p_claim.work_item_id and 'exclusive' in (o.mode, p_claim.mode) and _claim_holds(o, w)
        and not exists (
          with recursive above(id) as (
@@ -270,6 +273,7 @@ as $$
 begin
   if p_own.key is not null then
     p_claim.is_binding := p_is_free or p_own.is_binding and p_claim.is_binding;
+    p_claim.name := case when p_claim.name = lower(p_claim.key) then p_own.name else p_claim.name end; -- where the root was known, it still is
     p_claim.claimed_at := case when p_is_anew then p_claim.claimed_at else p_own.claimed_at end;
     p_claim.why := coalesce(p_claim.why, p_own.why);
     p_claim.ends_at := case when p_claim.changed_at is null then p_claim.ends_at else greatest(p_claim.ends_at, p_own.ends_at) end;

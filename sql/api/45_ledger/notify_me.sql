@@ -67,16 +67,25 @@ create or replace function _changes_of(p_work_item_id uuid, p_subscription subsc
   rows 2
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select k.work_item_id, max(k.created_at), extract(epoch from max(k.created_at))::text -- the same text in every session
+  select c.work_item_id, max(c.at), extract(epoch from max(c.at))::text -- the same text in every session
     from work_items i
-    join touches x on x.kind = 'path' and x.action in ('create', 'modify', 'delete')
-     and x.target in (p_subscription.target, i.workspace_dir || '/' || p_subscription.target,
-                      case when starts_with(p_subscription.target, i.workspace_dir || '/') then substr(p_subscription.target, length(i.workspace_dir) + 2) end)
-    join tool_calls k on k.id = x.tool_call_id and k.work_item_id <> i.id and k.status in ('completed', 'uncertain')
-     and k.created_at > coalesce(p_subscription.told_at, p_subscription.created_at) - interval '1 minute'
-    join work_items w on w.id = k.work_item_id and (w.root_id = i.root_id or coalesce(w.project, '') = any (p_projects))
-   where i.id = p_work_item_id
+   cross join lateral (select coalesce(i.workspace_dir, _session_directory(i)) as path) d
+   cross join unnest(array[p_subscription.target, d.path || '/' || p_subscription.target,
+                           case when starts_with(p_subscription.target, d.path || '/') then substr(p_subscription.target, length(d.path) + 2) end]) p(path)
+   cross join lateral (
+     select k.work_item_id, k.created_at as at, false as is_logged
+       from touches x
+       join tool_calls k on k.id = x.tool_call_id and k.status in ('completed', 'uncertain')
+      where x.kind = 'path' and x.action in ('create', 'modify', 'delete') and x.target = p.path
+     union all
+     select j.work_item_id, j.created_at, true
+       from journal_entries j
+      where j.entry_type = 'file_written' and md5(j.content ->> 'filePath') = md5(p.path)) c
+    join work_items w on w.id = c.work_item_id and (w.root_id = i.root_id or coalesce(w.project, '') = any (p_projects))
+   where i.id = p_work_item_id and w.id <> i.id and c.at > coalesce(p_subscription.told_at, p_subscription.created_at) - interval '1 minute'
+     -- What the hooks of a recorded session log are the calls in its record.
+     and (c.is_logged and _is_recorded(w)) is not true
    group by 1;
 $$;
 
-comment on function _changes_of(uuid, subscriptions, text[]) is 'Who else changed the file of a subscription since its item was told of it, and when last: by the path as calls name it, from the directory of the work or whole.';
+comment on function _changes_of(uuid, subscriptions, text[]) is 'Who else changed the file of a subscription since its item was told of it, and when last, by calls or as the hooks of a session say: by the path as these name it, from the directory of the work or whole.';

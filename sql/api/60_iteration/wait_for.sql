@@ -106,7 +106,7 @@ begin
      order by k.started_at, k.id
   loop
     v_same := _claim_new(v_other.item, _config_of(v_other.item), v_other.key, '0');
-    if v_same.place = v_claim.place or lower(v_same.key) = lower(v_claim.key) and v_same.scope = v_claim.scope then
+    if v_same.place = v_claim.place or v_same.name = v_claim.name and v_same.scope = v_claim.scope then
       return v_same.work_item_id;
     end if;
   end loop;

@@ -2,7 +2,7 @@
 
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -134,6 +134,41 @@ test('what is told inside a subagent its session has not heard', async () => {
   const entries = await entriesOf(id);
   expect(entries.some((entry) => entry.startsWith('file_read') && entry.includes('/shop/a'))).toBe(true);
   expect(entries.some((entry) => entry.startsWith('tool_result') && entry.includes('It is hot indeed'))).toBe(true);
+});
+
+test('a file that a session changes is in the directory where it is by then', async () => {
+  const one = session('moved');
+  await one.says('Raise the version');
+  await one.uses('Edit', { file_path: 'a.txt' }, { cwd: '/shop/till' });
+  const entries = await entriesOf((await one.item()).id);
+  expect(entries.filter((entry) => entry.startsWith('file_written'))).toEqual([expect.stringContaining('"/shop/till/a.txt"')]);
+});
+
+test('a file is the same on each branch, not in each folder of one tree', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'trees-'));
+  const at = (...path: string[]): string => join(root, 'main', ...path);
+  const git = (...args: string[]) => promisify(execFile)('git', ['-C', at(), '-c', 'user.name=a', '-c', 'user.email=a@b', ...args]);
+  try {
+    for (const path of [at('a'), at('b'), join(root, 'lib', 'a')]) await mkdir(path, { recursive: true });
+    for (const args of [
+      ['init', '-q'],
+      ['commit', '-q', '--allow-empty', '-m', 'x'],
+    ])
+      await git(...args);
+    await git('worktree', 'add', '-q', at('trees', 'x'));
+    await promisify(execFile)('git', ['-C', join(root, 'lib'), 'init', '-q']);
+    const sessions = ['a', 'b', '.', '..'].map((name) => session(`tree ${name}`, patient({ project: 'trees' }), at(name)));
+    for (const one of sessions) await one.says('Raise the version');
+    const edits = (n: number, path: string) => sessions[n]?.ask('PreToolUse', { tool_name: 'Edit', tool_input: { file_path: path } });
+    expect(await edits(0, at('a', 'package.json'))).toBeNull();
+    expect(await edits(1, at('b', 'package.json'))).toBeNull();
+    expect(await edits(2, join(root, 'lib', 'a', 'package.json'))).toBeNull(); // another repository
+    expect(await edits(2, at('trees', 'x', 'a', 'package.json'))).toMatch(
+      /^\[claim\] Another session changed .* on another branch [^\n]*$/,
+    );
+  } finally {
+    await rm(root, { recursive: true });
+  }
 });
 
 test('who is at a file is told, or refused where the project says so', async () => {

@@ -1,6 +1,6 @@
 -- A session of another program asks before it changes a file: keyed on the file, not on where the session works.
 begin;
-select plan(27);
+select plan(33);
 
 select set_config('work_ledger.now', '2026-01-01 12:00:00Z', true);
 create temporary table session as select n, (journal_session_open('s' || n, 'Session ' || n, d)).id from (values (1, '/shop'), (2, '/shop/src'), (3, '/tmp')) v(n, d);
@@ -53,6 +53,18 @@ select is((select array_agg(key order by key) from v_claims where scope = 'shop'
 select from project_set('shop', 'warn');
 select matches((select claim_check(id, '{b.js,c.js,a.js}') ->> 'says' from patch where n = 2), E'^\\[claim\\] [^\n]* b\\.js [^\n]*\n\\[claim\\] [^\n]* a\\.js [^\n]*$', 'a warning names all');
 select is((select count(*) from v_claims where scope = 'shop'), 5::bigint, 'and all are claimed');
+
+-- One repository with two working trees: the same file on another branch has the same path in its tree, wherever in it a session works.
+create temporary table tree as select n, (journal_session_open('t' || n, 'Tree ' || n, d, 'mono')).id
+  from (values (1, '/mono/a'), (2, '/mono/b'), (3, '/mono'), (4, '/other')) v(n, d);
+create function pg_temp.tree(p_n integer, p_path text, p_root text) returns text language sql as $$
+  select claim_check(id, array[p_path], array[p_root]) ->> 'says' from tree where n = p_n $$;
+select is(pg_temp.tree(1, 'package.json', '/mono'), null, 'a file below the root');
+select is(pg_temp.tree(2, 'package.json', '/mono'), null, 'is not that of the same name elsewhere in the tree');
+select is(pg_temp.tree(3, '/mono/.trees/x/a/package.json', '/mono/.trees/x'), '[claim] Another session changed .trees/x/a/package.json 0 s ago on another branch and is still working on it: "Tree 1"', 'and that of a tree within the tree');
+select matches(pg_temp.tree(4, 'a/package.json', '/other'), '^(\[claim\] [^\n]* 0 s ago on another branch and is still working on it: "Tree [13]"\n?){2}$', 'like that of one next to it');
+select lives_ok($$ select claim_take(id, 'file:package.json') from tree where n = 2 $$, 'who claims a file by its name from its directory');
+select is((select array_agg(c.name order by c.name) from claims c join tree t on t.id = c.work_item_id and t.n < 3), '{file:a/package.json,file:b/package.json}', 'claims the one that it changed');
 
 select throws_ok($$ select claim_check(pg_temp.id(1), array['']) $$, 'WL002', null, 'a file has a path');
 select throws_ok($$ select claim_check(pg_temp.id(1), null) $$, 'WL002', null, 'also where none is given');
