@@ -3824,7 +3824,7 @@ create function _chain_of(p_work_item_id uuid) returns SETOF uuid
 create function _changed_files(p_turn_ids uuid[]) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a1fabd08, comment 3fc34285
 create function _changes_of(p_work_item_id uuid, p_subscription subscriptions, p_projects text[]) returns TABLE(work_item_id uuid, at timestamp with time zone, event text)
-  sql stable; -- body 8afc7b2b, comment 45fe482f
+  sql stable; -- body c20aa4d0, comment 45fe482f
 create function _chat_content(p_turn_id uuid) returns jsonb
   sql stable; -- body 53c9fa4c, comment 6048f900
 create function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
@@ -4257,6 +4257,8 @@ create function _fence_follow() returns trigger
   plpgsql volatile; -- body ffb224dd, comment d3c70f79
 create function _fenced(p_says text, p_text text) returns text
   sql volatile; -- body c0c87bb1, comment 13839c18
+create function _file_changes(p_path text) returns TABLE(work_item_id uuid, tool_call_id uuid, turn_id uuid, ordinal integer, began_at timestamp with time zone, ended_at timestamp with time zone)
+  sql stable; -- body d41d8cd9, comment f228eeb3
 create function _file_seen(p_calls uuid[], p_path text, p_depth integer, INOUT first_lines integer[], INOUT last_lines integer[], OUT lines text[]) returns record
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 5eb437dc, comment 9cbe9259
 create function _file_written(p_input jsonb, p_path text) returns text
@@ -4861,6 +4863,8 @@ create function _names_file(p_text text, p_path text) returns boolean
   sql immutable; -- body 7b2432f8, comment 8b7a50b3
 create function _names_of(p_faculty text) returns TABLE(project text, is_asked_for boolean, name text)
   plpgsql stable; -- body 3302efcc, comment aff54a24
+create function _names_of_file(p_directory text, p_path text) returns text[]
+  sql immutable parallel safe; -- body d41d8cd9, comment 4da25104
 create function _names_queued() returns TABLE(project text, is_asked_for boolean, name text)
   sql stable; -- body 9520818c, comment 11c6bc43
 create function _nearest(p_word text, p_words text[]) returns text
@@ -5384,7 +5388,7 @@ create function _spawning_span_id(p_item work_items) returns text
 create function _squashed(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5bb14fa4
 create function _stale_file(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_tool_call_id uuid) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 73a1266f, comment 056bd8c9
+  sql stable set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 14b9935a, comment f69229b2
 create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
   plpgsql stable; -- body efb4c54f, comment 727618b3
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text

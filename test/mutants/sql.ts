@@ -1365,7 +1365,7 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'who asked to be told of a file does not hear of sessions that change it',
-    file: 'sql/api/45_ledger/notify_me.sql',
+    file: 'sql/api/45_ledger/ledger_trust.sql',
     from: "where j.entry_type = 'file_written' and",
     to: "where j.entry_type = 'file_read' and",
     test: 'test/sql/notify_me/looks_in_its_own_project.test.sql',
@@ -1373,7 +1373,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a change that its hooks log and its record says is told twice',
     file: 'sql/api/45_ledger/notify_me.sql',
-    from: 'and (c.is_logged and _is_recorded(w)) is not true',
+    from: 'and (c.tool_call_id is null and _is_recorded(w)) is not true',
     to: '',
     test: 'test/sql/notify_me/looks_in_its_own_project.test.sql',
   },
@@ -5572,8 +5572,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a change in another project is told of',
     file: 'sql/api/45_ledger/notify_me.sql',
-    from: "and (w.root_id = i.root_id or coalesce(w.project, '') = any (p_projects))",
-    to: '',
+    from: "on w.root_id = i.root_id or coalesce(w.project, '') = any (p_projects)",
+    to: 'on true',
     test: 'test/sql/notify_me/looks_in_its_own_project.test.sql',
   },
   {
@@ -6734,7 +6734,7 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'an entry is fresh though what stands behind it in the response changed its file',
     file: 'sql/api/45_ledger/ledger_trust.sql',
-    from: 'and e.turn_id = k.turn_id and e.ordinal < k.ordinal))',
+    from: 'and e.turn_id = c.turn_id and e.ordinal < c.ordinal))',
     to: 'and false))',
     test: 'test/sql/ledger_trust/goes_by_the_order_within_a_response.test.sql',
   },
@@ -7233,8 +7233,8 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
   {
     name: 'a change of a file that was told is told again in another time zone',
     file: 'sql/api/45_ledger/notify_me.sql',
-    from: 'extract(epoch from max(c.at))::text',
-    to: 'max(c.at)::text',
+    from: 'extract(epoch from max(c.began_at))::text',
+    to: 'max(c.began_at)::text',
     test: 'test/sql/notify_me/tells_once_or_always.test.sql',
   },
   {
@@ -7266,6 +7266,13 @@ step''s \`keep\` what you will change next (\`src/a.ts:80-140\`, \`src/a.ts#pars
     to: "('elisions', 15, 'work_item_id = item.id'",
     test: 'test/long/iterationCost.test.ts',
     title: 'no statement of an iteration reads a table from end to end',
+  },
+  {
+    name: 'the same path in another project makes an entry stale',
+    file: 'sql/api/45_ledger/ledger_trust.sql',
+    from: "or case when starts_with(f.path, '/') then _project_now(w.project) is not distinct from _project_now(own.project)",
+    to: "or case when starts_with(f.path, '/') then true",
+    test: 'test/sql/ledger_trust/goes_by_each_name_of_a_file.test.sql',
   },
   {
     name: 'a row is exported as the session writes times',

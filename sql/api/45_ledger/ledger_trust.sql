@@ -64,27 +64,64 @@ create or replace function _trust_label(p_trust text)
 
 comment on function _trust_label(text) is 'work_ledger.trust as a digest says it; null: nobody knows.';
 
+create or replace function _names_of_file(p_directory text, p_path text)
+  returns text[]
+  language sql
+  immutable
+  parallel safe
+  return array_remove(
+    array[p_path, p_directory || '/' || p_path, case when starts_with(p_path, p_directory || '/') then substr(p_path, length(p_directory) + 2) end], null);
+
+comment on function _names_of_file(text, text) is 'The paths by which others may name a file that work in this directory (null: in none) names so: from the directory, and whole.';
+
+create or replace function _file_changes(p_path text)
+  returns table (work_item_id uuid, tool_call_id uuid, turn_id uuid, ordinal integer, began_at timestamptz, ended_at timestamptz)
+  language sql
+  stable
+  rows 10
+begin atomic
+  select k.work_item_id, k.id, k.turn_id, k.ordinal, k.created_at, k.completed_at
+    from touches x
+    join tool_calls k on k.id = x.tool_call_id and k.status in ('completed', 'uncertain')
+   where x.kind = 'path' and x.action in ('create', 'modify', 'delete') and x.target = p_path
+  union all
+  select j.work_item_id, null::uuid, null::uuid, null::integer, j.created_at, j.created_at
+    from journal_entries j
+   where j.entry_type = 'file_written' and md5(j.content ->> 'filePath') = md5(p_path);
+end;
+
+comment on function _file_changes(text) is
+  'The changes of a file by this name: calls, and what the hooks of a session say (without a call), which its record has as calls if it is read. Inlined.';
+
 create or replace function _stale_file(p_work_item_id uuid, p_content text, p_created_at timestamptz, p_tool_call_id uuid)
   returns text
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
+  set plan_cache_mode = force_generic_plan
 as $$
-  select x.target
+  select p.path
     from (select distinct regexp_replace(m[1], '^\./', '') as path
             from regexp_matches(left(p_content, 4000), '((?:[\w@.-]*/)*[\w@-][\w@.-]*\.[A-Za-z]\w{0,9})(?![\w/])', 'g') m
            limit 20) p
     join work_items own on own.id = p_work_item_id
-    join touches x on x.target = p.path and x.kind = 'path' and x.action in ('create', 'modify', 'delete')
-    join tool_calls k on k.id = x.tool_call_id and k.status in ('completed', 'uncertain')
-     and k.id is distinct from p_tool_call_id
-     -- Calls of one response run concurrently: calls after the entry in the response came after it, whichever ended first.
-     and (k.completed_at > p_created_at
-          or exists (select from tool_calls e where e.id = p_tool_call_id and e.turn_id = k.turn_id and e.ordinal < k.ordinal))
-    join work_items w on w.id = k.work_item_id and (w.root_id = own.root_id or w.workspace_dir = own.workspace_dir)
-   order by k.completed_at desc
+   cross join lateral (select coalesce(own.workspace_dir, _session_directory(own)) as path) d
+   cross join lateral unnest(_names_of_file(d.path, p.path)) f(path)
+   cross join lateral (
+     select c.*
+       from _file_changes(f.path) c
+      where (c.tool_call_id = p_tool_call_id) is not true
+        -- Calls of one response run concurrently: calls after the entry in the response came after it, whichever ended first.
+        and (c.ended_at > p_created_at
+             or exists (select from tool_calls e where e.id = p_tool_call_id and e.turn_id = c.turn_id and e.ordinal < c.ordinal))
+     offset 0) c -- few or none; whose they are is looked up for each
+    join lateral (select w.* from work_items w where w.id = c.work_item_id offset 0) w on true
+   where w.root_id = own.root_id
+      or case when starts_with(f.path, '/') then _project_now(w.project) is not distinct from _project_now(own.project)
+              else coalesce(w.workspace_dir, _session_directory(w)) = d.path end
+   order by c.ended_at desc
    limit 1;
 $$;
 
 comment on function _stale_file(uuid, text, timestamptz, uuid) is
-  'A file that an entry names and that a call changed after it, of the same tree of work or in the same directory; null: none.';
+  'A file that an entry names and that was changed after it: by work of the same tree, in the same directory or, by its whole path, of the same project; null: none.';

@@ -67,24 +67,18 @@ create or replace function _changes_of(p_work_item_id uuid, p_subscription subsc
   rows 2
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select c.work_item_id, max(c.at), extract(epoch from max(c.at))::text -- the same text in every session
+  select c.work_item_id, max(c.began_at), extract(epoch from max(c.began_at))::text -- the same text in every session
     from work_items i
-   cross join lateral (select coalesce(i.workspace_dir, _session_directory(i)) as path) d
-   cross join unnest(array[p_subscription.target, d.path || '/' || p_subscription.target,
-                           case when starts_with(p_subscription.target, d.path || '/') then substr(p_subscription.target, length(d.path) + 2) end]) p(path)
+   cross join lateral unnest(_names_of_file(coalesce(i.workspace_dir, _session_directory(i)), p_subscription.target)) f(path)
    cross join lateral (
-     select k.work_item_id, k.created_at as at, false as is_logged
-       from touches x
-       join tool_calls k on k.id = x.tool_call_id and k.status in ('completed', 'uncertain')
-      where x.kind = 'path' and x.action in ('create', 'modify', 'delete') and x.target = p.path
-     union all
-     select j.work_item_id, j.created_at, true
-       from journal_entries j
-      where j.entry_type = 'file_written' and md5(j.content ->> 'filePath') = md5(p.path)) c
-    join work_items w on w.id = c.work_item_id and (w.root_id = i.root_id or coalesce(w.project, '') = any (p_projects))
-   where i.id = p_work_item_id and w.id <> i.id and c.at > coalesce(p_subscription.told_at, p_subscription.created_at) - interval '1 minute'
+     select c.*
+       from _file_changes(f.path) c
+      where c.began_at > coalesce(p_subscription.told_at, p_subscription.created_at) - interval '1 minute'
+     offset 0) c -- as in _stale_file()
+    join lateral (select w.* from work_items w where w.id = c.work_item_id offset 0) w on w.root_id = i.root_id or coalesce(w.project, '') = any (p_projects)
+   where i.id = p_work_item_id and w.id <> i.id
      -- What the hooks of a recorded session log are the calls in its record.
-     and (c.is_logged and _is_recorded(w)) is not true
+     and (c.tool_call_id is null and _is_recorded(w)) is not true
    group by 1;
 $$;
 
