@@ -3712,6 +3712,22 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/blocks/wait_while_leaving_them_out_does_not_pay.test.sql',
   },
   {
+    name: 'work fails for a count that no text of its length has',
+    file: 'sql/api/50_context/compaction_due.sql',
+    from: 'if v_tokens not between v_chars / 20 and v_chars * 4 then',
+    to: 'if v_tokens < v_chars / 20 then',
+    test: 'test/e2e/compaction.test.ts',
+    title: 'a count that no text of this length has fails no work',
+  },
+  {
+    name: 'a refused request whose tokens nobody counted is sent again as it is',
+    file: 'sql/api/50_context/compaction_due.sql',
+    from: 'if v_tokens not between v_chars / 20 and v_chars * 4 then',
+    to: 'if v_tokens > v_chars * 4 then',
+    test: 'test/e2e/compaction.test.ts',
+    title: 'where its provider counts next to nothing',
+  },
+  {
     name: 'a compaction frees a hundredth, by the first rung',
     file: 'sql/api/50_context/compaction_ladder.sql',
     from: 'if v_after <= 0.9 * p_chars and v_after',
