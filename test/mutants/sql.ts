@@ -3712,6 +3712,20 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/blocks/wait_while_leaving_them_out_does_not_pay.test.sql',
   },
   {
+    name: 'a blank line stays next to an image, and the API refuses the request',
+    file: 'sql/api/60_iteration/call_settle.sql',
+    from: 'case when not _is_blank(v_content) then _text_block(v_content) end, (',
+    to: '_text_block(v_content), (',
+    test: 'test/sql/tool_call_settle/leaves_blank_text_out_next_to_an_image.test.sql',
+  },
+  {
+    name: 'the locale says what white space is',
+    file: 'sql/api/00_ground/text.sql',
+    from: String.raw`'[^\s\u001c-\u001f\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]'`,
+    to: String.raw`'\S'`,
+    test: 'test/sql/tool_call_settle/leaves_blank_text_out_next_to_an_image.test.sql',
+  },
+  {
     name: 'work fails for a count that no text of its length has',
     file: 'sql/api/50_context/compaction_due.sql',
     from: 'if v_tokens not between v_chars / 20 and v_chars * 4 then',
