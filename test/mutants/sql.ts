@@ -3712,6 +3712,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/blocks/wait_while_leaving_them_out_does_not_pay.test.sql',
   },
   {
+    name: 'while a call waits, a compaction that gains nothing is promised',
+    file: 'sql/api/50_context/context_next.sql',
+    from: 'coalesce((p_flags.exchange).raw_chars, _results_chars(head.id)));',
+    to: '(p_flags.exchange).raw_chars);',
+    test: 'test/sql/context_compact/says_that_nothing_would_be_gained.test.sql',
+  },
+  {
     name: 'a blank line stays next to an image, and the API refuses the request',
     file: 'sql/api/60_iteration/call_settle.sql',
     from: 'case when not _is_blank(v_content) then _text_block(v_content) end, (',
