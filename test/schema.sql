@@ -3962,7 +3962,7 @@ create function _compaction_begun(p_state context_state, p_trigger text, p_token
 create function _compaction_cut(p_state context_state, p_keep integer, p_trigger text, p_ledger text, p_told_chars integer, p_summary text) returns elisions
   plpgsql stable; -- body 315e75de, comment 2ac84317
 create function _compaction_due(p_state context_state, p_last turns, p_say text, p_may_summarize boolean, p_raw_chars integer, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body a412550b, comment a7cc779d
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 70051278, comment a7cc779d
 create function _compaction_ladder(p_state context_state, p_say text, p_may_summarize boolean, p_trigger text, p_tokens integer, p_chars bigint, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e3083110, comment 18d957a5
 create function _compaction_limit(p_engage jsonb) returns integer
@@ -5052,7 +5052,7 @@ create function _recorded_calls(p_calls json, p_n integer) returns TABLE(ordinal
 create function _recorded_count(p_count jsonb) returns integer
   sql immutable; -- body c623e9af, comment 64da477b
 create function _recorded_end(p_work_item_id uuid, p_result text, p_images json, p_is_error boolean, p_is_past boolean, p_at timestamp with time zone, OUT status text, OUT result json, OUT is_error boolean, OUT attempts integer, OUT at timestamp with time zone, OUT artifact_hash text, OUT is_truncated boolean) returns record
-  plpgsql volatile; -- body 44026686, comment 44355783
+  plpgsql volatile; -- body 591231d8, comment 44355783
 create function _recorded_entries(p_item work_items) returns TABLE(seq bigint, entry_type text, content text)
   sql stable; -- body fe30208d, comment 197c96b9
 create function _recorded_exchanges(p_exchanges json) returns TABLE(id text, "responseId" text, after text, "afterResponse" text, at text, model text, "compactSummary" text, text text, thinking json, calls json, records jsonb, results json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)

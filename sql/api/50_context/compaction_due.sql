@@ -31,7 +31,8 @@ begin
   if v_tokens > v_limit then
     v_chars := coalesce(v_chars, _request_chars(p_state.head, p_state.cuts, p_say));
   end if;
-  -- Some gateways count what they like. What no text of this length has is not believed: the work would fail, or a refused request be sent again as it is.
+  -- Some gateways count what they like. What no text of this length has is not believed: the work would fail, or a refused request be sent again
+  -- as it is.
   if v_tokens not between v_chars / 20 and v_chars * 4 then
     v_tokens := _tokens(v_chars, p_state.engage ->> 'model');
   end if;
