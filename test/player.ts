@@ -20,6 +20,8 @@ export type Said = {
   lastThought?: 'open' | 'redacted';
   stopReason?: string;
   numbering?: Numbering;
+  /** What the provider counts of the request, if it counts what it likes. */
+  tokens?: number;
 };
 export type Sent = { turnId: string; body: string; isSummary: boolean };
 
@@ -65,7 +67,7 @@ export class Player {
       ...(said.lastThought === 'open' ? [{ type: 'thinking', thinking: 'and so', signature: `t${n}` }] : []),
       ...(said.lastThought === 'redacted' ? [{ type: 'redacted_thinking', data: `d${n}` }] : []),
     ];
-    const tokens = Math.ceil(JSON.stringify(begin.request).length * tokensPerChar);
+    const tokens = said.tokens ?? Math.ceil(JSON.stringify(begin.request).length * tokensPerChar);
     const answer = response(content, said.stopReason ?? (said.calls.length > 0 ? 'tool_use' : 'end_turn'), tokens);
     let step = await this.#step({ answer: { turnId: begin.turn_id, response: answer } });
     while (step.kind === 'run_tools') {

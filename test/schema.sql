@@ -3776,7 +3776,7 @@ create function _call_code(p_call tool_calls) returns jsonb
 create function _call_data(p_call tool_calls, p_approval approvals) returns jsonb
   sql stable; -- body 6d1875d7, comment d32cae99
 create function _call_ended(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb, p_whole text, p_max_chars integer) returns tool_calls
-  plpgsql volatile; -- body 38c4f91d, comment e6067920
+  plpgsql volatile; -- body 93c90153, comment e6067920
 create function _call_entry(p_call tool_calls) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_sort=off set jit=off; -- body 60f323f7, comment 07cf4c8a
 create function _call_execute(p_item work_items, p_lease uuid, p_call tool_calls) returns void
@@ -3966,7 +3966,7 @@ create function _compaction_begun(p_state context_state, p_trigger text, p_token
 create function _compaction_cut(p_state context_state, p_keep integer, p_trigger text, p_ledger text, p_told_chars integer, p_summary text) returns elisions
   plpgsql stable; -- body 315e75de, comment 2ac84317
 create function _compaction_due(p_state context_state, p_last turns, p_say text, p_may_summarize boolean, p_raw_chars integer, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 7b0cf034, comment a7cc779d
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 70051278, comment a7cc779d
 create function _compaction_ladder(p_state context_state, p_say text, p_may_summarize boolean, p_trigger text, p_tokens integer, p_chars bigint, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body e3083110, comment 18d957a5
 create function _compaction_limit(p_engage jsonb) returns integer
@@ -3992,7 +3992,7 @@ create function _content_hash(p_text text) returns text
 create function _content_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body dd9b91ba, comment c3216840
 create function _context_next(p_item work_items, p_focus foci, p_config jsonb, p_flags iteration_flags, OUT last turns, OUT head turns, OUT cuts elisions[], OUT say text, OUT shown jsonb, OUT digest jsonb, OUT compaction compactions, OUT reason text) returns record
-  plpgsql stable; -- body 0af891c6, comment a16abc35
+  plpgsql stable; -- body 8ecbd3db, comment a16abc35
 create function _context_window_of(p_engage jsonb) returns integer
   sql stable; -- body 8b326736, comment 7f9c90fb
 create function _continued(p_item work_items, p_focus foci) returns json
@@ -4366,7 +4366,7 @@ create function _images_of(p_turn_ids uuid[]) returns jsonb
 create function _import_adopt(p_label text, p_conversation_id text, p_submitter name) returns void
   plpgsql volatile; -- body 498bca2a, comment 31aae80a
 create function _import_blocks(p_turn turns, p_exchange record, p_part record, p_n integer, p_known integer) returns TABLE(n integer, m bigint, block text, sent text)
-  plpgsql stable; -- body ab681c44, comment ec492680
+  plpgsql stable; -- body 4ca3a6bb, comment ec492680
 create function _import_branch(p_label text, p_head turns) returns void
   plpgsql volatile; -- body 1a11498a, comment d98cfd96
 create function _import_calls(p_turn turns, p_exchange record, p_n integer) returns TABLE(call_id uuid, result text, is_error boolean, spawns text, images json, input json)
@@ -4410,7 +4410,7 @@ create function _import_response(p_turn turns, p_exchange record, p_n integer, p
 create function _import_results(p_turn turns, p_exchange record, p_n integer) returns TABLE(call_id uuid, result text, is_error boolean, images json)
   plpgsql stable; -- body b641b05a, comment 61e9a365
 create function _import_said(p_turn turns, p_parts json, p_speaker text) returns void
-  plpgsql volatile; -- body b33f16f0, comment bbd16568
+  plpgsql volatile; -- body 9aa9ed31, comment bbd16568
 create function _import_session(p_format text, p_session text, p_parent text, p_description text, p_at timestamp with time zone) returns void
   plpgsql volatile; -- body de7bd446, comment c49af3a8
 create function _import_spawned(p_label text, p_parent_label text, p_call_id text) returns void
@@ -4445,6 +4445,8 @@ create function _interrupt(p_item work_items) returns void
   plpgsql volatile; -- body 0e482690, comment 38a20b89
 create function _is_asked_about(p_turn_id uuid) returns boolean
   sql stable; -- body 395ee2a7, comment ace97162
+create function _is_blank(p_text text) returns boolean
+  sql immutable parallel safe; -- body d41d8cd9, comment 2d694eaf
 create function _is_branched(p_head turns) returns boolean
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set jit=off; -- body 5cfe0357, comment af5a9e24
 create function _is_chained() returns boolean
@@ -5058,7 +5060,7 @@ create function _recorded_calls(p_calls json, p_n integer) returns TABLE(ordinal
 create function _recorded_count(p_count jsonb) returns integer
   sql immutable; -- body c623e9af, comment 64da477b
 create function _recorded_end(p_work_item_id uuid, p_result text, p_images json, p_is_error boolean, p_is_past boolean, p_at timestamp with time zone, OUT status text, OUT result json, OUT is_error boolean, OUT attempts integer, OUT at timestamp with time zone, OUT artifact_hash text, OUT is_truncated boolean) returns record
-  plpgsql volatile; -- body efac2846, comment 44355783
+  plpgsql volatile; -- body 591231d8, comment 44355783
 create function _recorded_entries(p_item work_items) returns TABLE(seq bigint, entry_type text, content text)
   sql stable; -- body fe30208d, comment 197c96b9
 create function _recorded_exchanges(p_exchanges json) returns TABLE(id text, "responseId" text, after text, "afterResponse" text, at text, model text, "compactSummary" text, text text, thinking json, calls json, records jsonb, results json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)
@@ -5160,7 +5162,7 @@ create function _response_begins(p_turn turns) returns text
 create function _response_missing(p_turn turns, p_exchange record) returns TABLE(records jsonb, previous jsonb, text text, first_thought bigint, last_thought bigint, first_call bigint, last_call bigint)
   plpgsql stable; -- body 063996a4, comment baf11544
 create function _response_store(p_turn turns, p_config jsonb, p_content json, p_begins boolean, p_results json DEFAULT NULL::json) returns text[]
-  plpgsql volatile; -- body 0662917a, comment afb5c7a6
+  plpgsql volatile; -- body 7b887711, comment afb5c7a6
 create function _response_text(p_turn_id uuid) returns text
   sql stable; -- body d9689301, comment 3634a745
 create function _result_check(p_schema jsonb, p_value jsonb) returns void
@@ -5248,7 +5250,7 @@ create function _said_before(p_head_id uuid, p_number integer) returns bigint
 create function _said_done(p_turn turns, p_call_count integer, p_done_call_id uuid) returns jsonb
   plpgsql stable; -- body 74b782aa, comment 7a99b5bd
 create function _said_in(p_content json) returns text
-  sql immutable; -- body b5d1d714, comment 76c934d4
+  sql immutable; -- body 8a4aa64b, comment 76c934d4
 create function _said_within(p_text text, p_work_type text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment ad0ab91a
 create function _salt(p_work_item_id uuid) returns uuid

@@ -14,18 +14,22 @@ export class MalformedError extends Error {}
 
 const record = z.custom<Record<string, unknown>>(isObject, 'expected an object');
 const contentBlock = z.custom<ContentBlock>((value) => isObject(value) && typeof value['type'] === 'string', 'expected a content block');
-/** Some gateways report fractions of tokens; they are rounded. */
+/** As much as the database takes. */
+const mostTokens = 100_000_000;
+/** Some gateways report fractions of tokens, or what is no count at all: no answer is lost because of a count. */
 const count = z
-  .number()
-  .transform((given) => Math.max(0, Math.round(given)))
-  .nullish();
-const usage = z.object({
-  input_tokens: count,
-  output_tokens: count,
-  cache_read_input_tokens: count,
-  cache_creation_input_tokens: count,
-  output_tokens_details: z.object({ thinking_tokens: count }).nullish(),
-});
+  .unknown()
+  .transform((given) => (typeof given === 'number' && Number.isFinite(given) ? Math.min(mostTokens, Math.max(0, Math.round(given))) : null))
+  .optional();
+const usage = z
+  .object({
+    input_tokens: count,
+    output_tokens: count,
+    cache_read_input_tokens: count,
+    cache_creation_input_tokens: count,
+    output_tokens_details: z.object({ thinking_tokens: count }).nullish().catch(null),
+  })
+  .catch({});
 const delta = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text_delta'), text: z.string() }),
   z.object({ type: z.literal('input_json_delta'), partial_json: z.string() }),
@@ -46,7 +50,7 @@ const event = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('message_delta'),
     delta: z.object({ stop_reason: z.string().nullish(), stop_details: z.unknown().optional() }),
-    usage: usage.nullish(),
+    usage,
   }),
   z.object({ type: z.literal('message_stop') }),
 ]);
@@ -86,7 +90,7 @@ export class Draft {
       case 'message_delta':
         this.stopReason = it.delta.stop_reason ?? this.stopReason;
         this.stopDetails = it.delta.stop_details ?? this.stopDetails;
-        this.count(it.usage ?? {});
+        this.count(it.usage);
         break;
       case 'message_stop':
         this.isComplete = true;

@@ -292,6 +292,27 @@ test('what the model refuses for its size is cut and asked again, three times at
   expect((await compactions(played)).every((row) => row.trigger === 'context_overflow')).toBe(true);
 });
 
+test('what the model refuses for its size is cut, too, where its provider counts next to nothing', async () => {
+  const played = await player({ context_window: 200_000, elide_budget: 0 });
+  for (const i of times(9, (n) => n)) await played.say({ tokens: 1, calls: [look(8000, `row ${i} `)] });
+  await played.say({ tokens: 1, calls: [look(30_000), { kind: 'step', content: 'Seen' }] });
+  await played.begin(); // what left was estimated at more than all that was counted
+  expect((await db.iterationFail(played.claim, failure('context_overflow'))).kind).toBe('retry');
+  await played.begin();
+  const [before, after] = played.sent.slice(-2).map(({ body }) => body);
+  expect(after?.length).toBeLessThan(0.75 * (before?.length ?? 0));
+  expect(await compactions(played)).toMatchObject([{ trigger: 'context_overflow', is_applied: true }]);
+});
+
+test('a count that no text of this length has fails no work', async () => {
+  const played = await player();
+  await sayAll(
+    played,
+    times(3, (i) => ({ tokens: 90_000_000, calls: [look(300, `row ${i} `)] })),
+  );
+  expect(await compactions(played)).toEqual([]);
+});
+
 test('a response that ended because the window was full: the next request is smaller, and says so', async () => {
   const played = await player({ context_window: 200_000 });
   for (const i of times(10, (n) => n)) await played.say({ calls: [look(4000, `row ${i} `), { kind: 'note', content: `note ${i}` }] });

@@ -1565,6 +1565,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'takes an input that breaks off for no message',
   },
   {
+    name: 'an answer is lost because of a count',
+    file: 'runtime/model/messageDraft.ts',
+    from: "typeof given === 'number' && Number.isFinite(given) ? Math.min(mostTokens, Math.max(0, Math.round(given))) : null",
+    to: 'Math.max(0, Math.round(given as number))',
+    test: 'test/runtime/model/callModel.test.ts',
+    title: 'than the database takes',
+  },
+  {
     name: 'pings keep a silent stream alive',
     file: 'runtime/model/streamedCall.ts',
     from: '  let idle = after(idleTimeoutMs, ',

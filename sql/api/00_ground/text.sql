@@ -9,6 +9,15 @@ create or replace function _indent(p_text text, p_prefix text)
 
 comment on function _indent(text, text) is 'The text with every line after the first prefixed, so that no line of it can be mistaken for a listed entry.';
 
+create or replace function _is_blank(p_text text)
+  returns boolean
+  language sql
+  immutable
+  parallel safe
+  return p_text !~ '[^\s\u001c-\u001f\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]';
+
+comment on function _is_blank(text) is 'Whether a text is nothing but white space. The API refuses a text block of it, whatever the locale of this database calls white space (\s).';
+
 create or replace function _one_line(p_text text, p_max_chars integer)
   returns text
   language plpgsql

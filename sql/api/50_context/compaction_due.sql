@@ -28,13 +28,20 @@ begin
     v_chars := _request_chars(p_state.head, p_state.cuts, p_say);
   end if;
   v_tokens := _next_tokens(p_state.engage, p_last, p_state.head, p_state.cuts[cardinality(p_state.cuts)], p_say, p_raw_chars, v_chars);
+  if v_tokens > v_limit then
+    v_chars := coalesce(v_chars, _request_chars(p_state.head, p_state.cuts, p_say));
+  end if;
+  -- Some gateways count what they like. What no text of this length has is not believed: the work would fail, or a refused request be sent again
+  -- as it is.
+  if v_tokens not between v_chars / 20 and v_chars * 4 then
+    v_tokens := _tokens(v_chars, p_state.engage ->> 'model');
+  end if;
   if v_tokens <= v_limit and (p_state.focus).compaction_trigger is null then
     if not v_is_periodic then
       return;
     end if;
     v_trigger := 'periodic';
   end if;
-  v_chars := coalesce(v_chars, _request_chars(p_state.head, p_state.cuts, p_say));
   select * into v_rung
     from _compaction_ladder(p_state, p_say, p_may_summarize, v_trigger, v_tokens, v_chars);
   compaction := v_rung.compaction;

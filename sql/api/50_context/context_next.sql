@@ -39,7 +39,9 @@ begin
     cuts := _elision_due(p_item, p_focus, v_engage, head, p_flags.boundary, cuts, null);
   end if;
   v_rung := _compaction_due(row(p_item, p_focus, v_engage, head, cuts, null)::context_state, last, coalesce(_text_block(say), ''),
-    v_attempt.turn_id is null, (p_flags.exchange).raw_chars);
+    v_attempt.turn_id is null,
+    -- While calls are open the flags have no exchange; context_compact() may ask even then.
+    coalesce((p_flags.exchange).raw_chars, _results_chars(head.id)));
   compaction := v_rung.compaction;
   reason := v_rung.reason;
   if (v_rung.cut).id is not null then

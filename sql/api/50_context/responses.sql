@@ -19,7 +19,7 @@ create or replace function _said_in(p_content json)
 as $$
   select nullif(string_agg(b.value ->> 'text', E'\n\n' order by b.n), '')
     from json_array_elements(p_content) with ordinality as b(value, n)
-   where b.value ->> 'type' = 'text' and b.value ->> 'text' ~ '\S';
+   where b.value ->> 'type' = 'text' and not _is_blank(b.value ->> 'text');
 $$;
 
 comment on function _said_in(json) is 'The text of a message, whole, without thinking and calls; null: it has none.';

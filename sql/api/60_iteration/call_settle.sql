@@ -82,7 +82,7 @@ begin
   if p_images is null or p_images = '[]' then
     p_call.result := to_json(v_content);
   else
-    p_call.result := ('[' || concat_ws(',', _text_block(v_content), (
+    p_call.result := ('[' || concat_ws(',', case when not _is_blank(v_content) then _text_block(v_content) end, (
       select string_agg(_image_store(p_call.work_item_id, i.value ->> 'media_type', i.value ->> 'data', i.value ->> 'artifact'), ',' order by i.n)
         from jsonb_array_elements(p_images) with ordinality as i(value, n))) || ']')::json;
   end if;

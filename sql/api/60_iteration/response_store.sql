@@ -23,7 +23,7 @@ begin
   for v_block in select value, n from json_array_elements(p_content) with ordinality as b(value, n) order by n loop
     v_given := v_given || v_block.value::text;
     -- The API rejects blank text in a request.
-    continue when v_block.value ->> 'type' = 'text' and coalesce(v_block.value ->> 'text', '') !~ '\S';
+    continue when v_block.value ->> 'type' = 'text' and _is_blank(coalesce(v_block.value ->> 'text', ''));
     v_is_thought := v_block.value ->> 'type' in ('thinking', 'redacted_thinking');
     if v_block.value ->> 'type' is distinct from 'tool_use' then
       v_sent := v_sent || v_block.value::text;

@@ -244,11 +244,11 @@ begin
   insert into messages (turn_id, sequence, role, source, content, created_at)
   select p_turn.id, row_number() over (order by p.n), 'user', case when (p.value ->> 'isByHarness')::boolean then 'event' else p_speaker end,
          ('[' || concat_ws(',',
-           case when p.value ->> 'text' ~ '\S' then _text_block(_cap_said(p.value ->> 'text', 3000000)) end,
+           case when not _is_blank(p.value ->> 'text') then _text_block(_cap_said(p.value ->> 'text', 3000000)) end,
            _recorded_images(p_turn.work_item_id, p.value -> 'images')) || ']')::json,
          p_turn.started_at
     from json_array_elements(p_parts) with ordinality as p(value, n)
-   where p.value ->> 'text' ~ '\S' or json_array_length(p.value -> 'images') > 0;
+   where not _is_blank(p.value ->> 'text') or json_array_length(p.value -> 'images') > 0;
   if not found and p_turn.parent_turn_id is null then
     -- A conversation begins with a message to the model: here the work item's description, which says that there is no prompt.
     insert into messages (turn_id, sequence, role, source, content, created_at)

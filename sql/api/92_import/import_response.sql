@@ -200,7 +200,7 @@ begin
      -- Thinking signed by another provider cannot be sent to this one.
      where t.m between p_part.first_thought and coalesce(p_part.last_thought, t.m) and coalesce(t.value ->> 'signature', '') <> ''
        and p_turn.model like '%claude%' and octet_length(p_exchange.thinking::text) < 1000000;
-  return query select 2, 1::bigint, _text_block(_cap_said(p_part.text, 1000000)), null::text where p_part.text ~ '\S';
+  return query select 2, 1::bigint, _text_block(_cap_said(p_part.text, 1000000)), null::text where not _is_blank(p_part.text);
   return query
     select 3, c.ordinal, u.start || to_json(c.id)::text || ',"name":' || to_json(c.name)::text || u.rest,
            u.start || to_json(c.wire_id)::text || ',"name":' || to_json(_wire_name(c.name))::text || u.rest

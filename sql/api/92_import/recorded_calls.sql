@@ -59,7 +59,8 @@ begin
   status := case when is_error then 'failed' else 'completed' end;
   result := to_json(coalesce(p_result, '[engine] The record has no result for this call.'));
   if p_images is not null then
-    result := ('[' || concat_ws(',', case when p_result ~ '\S' then _text_block(p_result) end, _recorded_images(p_work_item_id, p_images)) || ']')::json;
+    result := ('[' || concat_ws(',', case when not _is_blank(p_result) then _text_block(p_result) end,
+                                _recorded_images(p_work_item_id, p_images)) || ']')::json;
   end if;
   attempts := 1;
   at := p_at;

@@ -403,6 +403,23 @@ it('passes over kinds of events that nobody knows, and takes the last word on us
   expect(response.usage).toEqual({ inputTokens: 1, outputTokens: 3, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 });
 });
 
+it.each([
+  ['not', undefined],
+  ['as no object', 'many'],
+  ['as text', { input_tokens: '12', output_tokens: {}, output_tokens_details: 3 }],
+  ['below zero', { input_tokens: -1, output_tokens: -0.4 }],
+])('keeps an answer whose tokens its provider counts %s', async (_how, usage) => {
+  const begun = `event: message_start\ndata: ${JSON.stringify({ type: 'message_start', message: { id: 'm', model: 'm', usage } })}\n\n`;
+  const ended = `event: message_delta\ndata: ${JSON.stringify({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage })}\n\n`;
+  const response = await answered(call(await streaming(`${begun}${ended}${stop}`)));
+  expect(new Set(Object.values(response.usage))).toEqual(new Set([0]));
+});
+
+it('takes a count for no more than the database takes', async () => {
+  const response = await answered(call(await streaming(`${start}${delta.replace('3', '1e300')}${stop}`)));
+  expect(response.usage).toMatchObject({ inputTokens: 1, outputTokens: 100_000_000 });
+});
+
 it('never lets the key into an error', async () => {
   const echo = await scripted({ error: { status: 401, type: 'authentication_error', message: `no such key: ${apiKey}` } });
   expect((await failed(call(echo))).message).toBe('no such key: [redacted]');
