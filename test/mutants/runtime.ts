@@ -2696,10 +2696,26 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a list of approvals moves under the pointer',
     file: 'runtime/console/assets/parts.js',
-    from: 'if (!isInHand(place) || now.size',
-    to: 'if (isInHand(place) || now.size',
+    from: `$('[data-asks]', next) && isInHand(place) && now`,
+    to: `$('[data-asks]', next) && !isInHand(place) && now`,
     test: 'test/console/browserApprovals.test.ts',
     title: 'no list moves under a pointer',
+  },
+  {
+    name: 'a call that somebody else decided goes without a word to whoever answered it, too',
+    file: 'runtime/console/assets/parts.js',
+    from: `if (!isBeingRead && !owesReason(place, next)) return false;`,
+    to: `if (!isBeingRead) return false;`,
+    test: 'test/console/browserApprovals.test.ts',
+    title: 'that somebody else decides meanwhile is told so',
+  },
+  {
+    name: 'top drops an answer without a word when somebody else decides',
+    file: 'runtime/commands/top/desk.ts',
+    from: `this.decision.answer === null ? '' :`,
+    to: `this.decision.answer !== undefined ? '' :`,
+    test: 'test/e2e/top.test.ts',
+    title: 'whoever answers a call that somebody else decides',
   },
   {
     name: 'a call with long arguments is approved in the list, without them',
