@@ -2718,6 +2718,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'whoever answers a call that somebody else decides',
   },
   {
+    name: 'Ctrl-C waits for a database that does not answer',
+    file: 'runtime/commands/stoppable.ts',
+    from: `else signal.addEventListener('abort', leave, { once: true });`,
+    to: `else signal.addEventListener('abort', () => {}, { once: true });`,
+    test: 'test/e2e/interrupted.test.ts',
+    title: 'while the database does not answer',
+  },
+  {
     name: 'a call with long arguments is approved in the list, without them',
     file: 'runtime/console/approval.ts',
     from: 'const isWhole = one.input_json !== null;',
