@@ -47,7 +47,10 @@ export const approve = (toolCallId: string, options: Settings & { hash?: string 
       return exit.error;
     }
     // A call that does not wait had no arguments to review: an empty hash matches none, and the ledger reports what became of the call.
-    const decision = await db.toolCallApprove(id, asked?.input_hash ?? '');
+    const { decision, input_hash: approved } = await db.toolCallApprove(id, asked?.input_hash ?? '');
+    // Approving again changes nothing; the arguments that were approved before may still not be those that are meant now.
+    if (!approved.startsWith(options.hash ?? ''))
+      throw new Error(`it is already approved, with arguments that do not match --hash ${options.hash}`);
     print({ decision }, decision, options.json ?? false);
     return exit.ok;
   });

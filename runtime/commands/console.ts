@@ -20,6 +20,7 @@ import { hostnamesOf } from './hostnames.ts';
 import type { Reached } from './hostnames.ts';
 import { HTTP_CONNECTIONS, mcpHandler, mcpToken } from './mcp.ts';
 import { exit, note, print } from './output.ts';
+import { soonOver } from './stoppable.ts';
 import { checkPlace, forReading } from './withLedger.ts';
 
 export type ConsoleSettings = Settings &
@@ -44,13 +45,17 @@ export async function console(options: ConsoleSettings): Promise<number> {
 }
 
 /** Serves until a signal comes. Prints the address with its token once. */
-export async function serveConsole(place: Place & { primaryUrl?: string }, options: ConsoleSettings): Promise<number> {
+export function serveConsole(place: Place & { primaryUrl?: string }, options: ConsoleSettings): Promise<number> {
+  const signalled = new AbortController();
+  return soonOver(serve(place, options, signalled), signalled.signal, () => exit.ok);
+}
+
+async function serve(place: Place & { primaryUrl?: string }, options: ConsoleSettings, signalled: AbortController): Promise<number> {
   const hostnames = hostnamesOf(options);
   const proxy = proxyOf(options);
   hideEnvironment();
-  const signalled = new Promise<NodeJS.Signals>((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
-  });
+  const stopped = new Promise<void>((resolve) => signalled.signal.addEventListener('abort', () => resolve()));
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => signalled.abort());
   const token = options.readOnly || !(options.tokenFile || process.env['WORK_LEDGER_MCP_TOKEN']) ? null : mcpToken(options.tokenFile);
   const mcp = token === null ? null : await openMcp(place, token, hostnames);
   const running = await begin(place, options, hostnames, mcp, proxy);
@@ -59,7 +64,7 @@ export async function serveConsole(place: Place & { primaryUrl?: string }, optio
   print({ address }, address, options.json ?? false);
   if (mcp) note(`MCP, with the token ${options.tokenFile ? `in ${options.tokenFile}` : 'in WORK_LEDGER_MCP_TOKEN'}: ${running.address}mcp`);
   note(wordsOn(running, options));
-  const why = await Promise.race([signalled, running.refused]);
+  const why = await Promise.race([stopped, running.refused]);
   await mcp?.close();
   await running.close();
   if (why instanceof Error) throw why;

@@ -8,7 +8,7 @@ import { UsageError } from '../ledger/errors.ts';
 import type { ListedItem, UnderWay } from '../ledger/overview.ts';
 import { fitting, padded, widthOf } from './cells.ts';
 import { exit, note, paint, print, span, stateColor, visible } from './output.ts';
-import { stoppable } from './stoppable.ts';
+import { soonOver, stoppable } from './stoppable.ts';
 import { whereOf } from './where.ts';
 import type { Where } from './where.ts';
 import { withLooking } from './withLedger.ts';
@@ -21,7 +21,14 @@ export const list = (options: ListOptions): Promise<number> => {
   if (wrong !== null) throw new UsageError(wrong);
   const limit = options.limit ?? 20;
   if (limit < 1) throw new UsageError('--limit must be 1 or more');
-  return withLooking(options, async (db) => {
+  const shown = (stopped: AbortSignal): Promise<number> => listed(options, wanted, limit, stopped);
+  if (!options.watch) return shown(AbortSignal.abort());
+  return stoppable((stopped) => soonOver(shown(stopped), stopped, () => exit.ok));
+};
+
+/** Shows the list again as it changes, until the signal fires. */
+const listed = (options: ListOptions, wanted: string[] | null, limit: number, stopped: AbortSignal): Promise<number> =>
+  withLooking(options, async (db) => {
     const project = await whereOf(options);
     const show = async (before: string): Promise<string> => {
       const items = await db.workList(wanted, project, limit);
@@ -38,17 +45,12 @@ export const list = (options: ListOptions): Promise<number> => {
       if (elsewhere > 0) note(`${elsewhere === 1000 ? 'at least ' : ''}${elsewhere} more in other projects: work-ledger list --all`);
       return seen;
     };
-    if (options.watch)
-      await stoppable(async (stopped) => {
-        for (let seen = await show(''); !stopped.aborted;) {
-          await sleep(1000, undefined, { signal: stopped }).catch(() => {});
-          if (!stopped.aborted) seen = await show(seen);
-        }
-      });
-    else await show('');
+    for (let seen = await show(''); !stopped.aborted;) {
+      await sleep(1000, undefined, { signal: stopped }).catch(() => {});
+      if (!stopped.aborted) seen = await show(seen);
+    }
     return exit.ok;
   });
-};
 
 /** Where a list was looked up, as a part of a sentence. */
 function inWords(project: string | null): string {

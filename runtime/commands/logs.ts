@@ -8,6 +8,7 @@ import { itemOf } from './items.ts';
 import { clock, day } from './localTime.ts';
 import { nowText, sayCost, Waits } from './now.ts';
 import { callText, entryLine, exit, itemText, note, paint, print, StatusLine, stateColor, toldBy, visible } from './output.ts';
+import { soonOver } from './stoppable.ts';
 import { withLooking, withReader } from './withLedger.ts';
 import { Words } from './words.ts';
 
@@ -47,13 +48,21 @@ function logLine({ at, kind, iteration, name, text, status, seconds, error }: Ha
   return `${time}  ${callText({ name: name ?? '', input: text, status: status ?? '', seconds, error })}`;
 }
 
-export const followLogs = (workItemId: string, options: Settings): Promise<number> =>
+export function followLogs(workItemId: string, options: Settings): Promise<number> {
+  const interrupted = new AbortController();
+  const status = new StatusLine();
+  const followed = followFrom(workItemId, options, status, interrupted);
+  return soonOver(followed, interrupted.signal, () => {
+    status.clear();
+    return exit.interrupted;
+  });
+}
+
+const followFrom = (workItemId: string, options: Settings, status: StatusLine, interrupted: AbortController): Promise<number> =>
   withReader(options, async (db, url) => {
     const item = await itemOf(db, workItemId);
-    const interrupted = new AbortController();
     process.once('SIGINT', () => interrupted.abort());
     const words = new Words();
-    const status = new StatusLine();
     const waits = new Waits();
     const ended = await followOn(
       db,

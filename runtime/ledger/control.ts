@@ -67,7 +67,7 @@ export type ClaimOptions = {
   lease?: string;
 };
 
-const decided = z.object({ decision: z.string() });
+const decided = z.object({ decision: z.string(), input_hash: z.string() });
 
 export const control = ({ call, row, rows, run, named }: Calls) => ({
   workCancel: (workItemId: string, reason: string | null) => rows('work_cancel', [workItemId, reason], workItem),
@@ -103,8 +103,7 @@ export const control = ({ call, row, rows, run, named }: Calls) => ({
     ),
 
   /** `inputHash`: hash of the arguments that were reviewed; without it, the call is approved whatever its arguments are. */
-  toolCallApprove: async (toolCallId: string, inputHash: string | null = null) =>
-    (await row('tool_call_approve', [toolCallId, inputHash], decided)).decision,
+  toolCallApprove: (toolCallId: string, inputHash: string | null = null) => row('tool_call_approve', [toolCallId, inputHash], decided),
 
   toolCallReject: async (toolCallId: string, reason: string | null) =>
     (await row('tool_call_reject', [toolCallId, reason], decided)).decision,

@@ -178,6 +178,28 @@ describe.skipIf(missing !== null)('in a browser', () => {
     });
   });
 
+  test.each(['/', '/call/'])('whoever answers a call that somebody else decides meanwhile is told so, at %s', async (path) => {
+    const id = await asked({ target: 'staging' });
+    const at = await open(path === '/' ? path : path + id);
+    await ready(at.approve(id));
+    await at.approve(id).click();
+    await at.page.mouse.move(0, 0);
+    await at.page.evaluate('document.activeElement.blur()'); // the reader looks elsewhere
+    await at.pass(20);
+    await database().query(`select tool_call_reject('${id}')`);
+    const line = at.page.locator('[data-waits]').getByRole('button', { name: '1 gone; show' });
+    await line.waitFor();
+    expect(await at.state(id)).toBe('counting');
+    await at.pass(5000);
+    await at.ask(id).locator('.refused', { hasText: 'cannot be approved: it is already rejected (WL008)' }).waitFor();
+    await at.page.mouse.move(5, 5);
+    await at.pass(20);
+    expect(await at.ask(id).count()).toBe(1);
+    await line.click();
+    await at.ask(id).waitFor({ state: 'detached' });
+    await at.close();
+  });
+
   test('no list moves under a pointer: what comes waits behind a line', async () => {
     const [first, second] = [await asked({ target: 'first' }), await asked({ target: 'second' })];
     const at = await open('/');

@@ -115,6 +115,12 @@ test('where nobody can be asked the arguments are named by their hash, and other
   });
   expect(await decisionOn(call)).toBe(null);
   expect(await cli('approve', call.id, '--hash', call.hash.slice(0, 16))).toEqual({ code: 0, stdout: 'approved\n', stderr: '' });
+  expect(await cli('approve', call.id, '--hash', call.hash)).toMatchObject({ code: 0, stdout: 'approved\n' }); // again
+  expect(await cli('approve', call.id, '--hash', other.hash)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('it is already approved, with arguments that do not match --hash'),
+  });
   expect(await decisionOn(call)).toBe('approved');
   expect(await cli('approve', call.id)).toMatchObject({ code: 0, stdout: 'approved\n' }); // again: it is already
   expect(await cli('reject', other.id, '--reason', 'no')).toMatchObject({ code: 0, stdout: 'rejected\n' });

@@ -5,6 +5,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -69,6 +71,54 @@ test.each([
 /** Who follows an item says so to the ledger. */
 const watchedNow = async (): Promise<boolean> =>
   (await database.query(`select from ledger.fences where work_item_id = '${item}' and watch_ends_at > now()`)).length > 0;
+
+/** An address of the database where nothing is answered any more after `freeze()`, though connections stay. */
+async function freezing(): Promise<{ url: string; freeze(): void; close(): void }> {
+  const { hostname, port } = new URL(database.url);
+  const sockets: Socket[] = [];
+  let isFrozen = false;
+  const server = createServer((client) => {
+    const behind = hostname.startsWith('%2F')
+      ? connect(`${decodeURIComponent(hostname)}/.s.PGSQL.${port || 5432}`)
+      : connect(Number(port || 5432), hostname);
+    sockets.push(client, behind);
+    for (const one of [client, behind]) one.on('error', () => {});
+    client.on('close', () => behind.destroy()).on('data', (chunk) => isFrozen || behind.write(chunk));
+    behind.on('close', () => client.destroy()).on('data', (chunk) => isFrozen || client.write(chunk));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(database.url);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: url.href,
+    freeze: () => void (isFrozen = true),
+    close() {
+      server.close();
+      for (const one of sockets) one.destroy();
+    },
+  };
+}
+
+test.each([
+  ['logs', () => ['logs', item, '--follow', '--json'], () => watchedNow(), 130],
+  ['list --watch', () => ['list', '--watch', '--all'], (said: string) => said.includes(item), 0],
+  ['console', () => ['console', '--port', '0'], (said: string) => said.includes('token'), 0],
+] as const)('%s, while the database does not answer: the first Ctrl-C is enough', async (_, args, isReady, code) => {
+  await database.query(`update ledger.fences set watch_ends_at = null where work_item_id = '${item}'`);
+  const frozen = await freezing();
+  try {
+    const started = start(args(), { DATABASE_URL: frozen.url });
+    await until(async () => isReady(started.says()));
+    frozen.freeze();
+    await new Promise((resolve) => setTimeout(resolve, 1500)); // so that it asks something
+    const began = performance.now();
+    expect(await started.interrupted(), started.says()).toBe(code);
+    expect(performance.now() - began).toBeLessThan(20_000); // by itself it would end after a minute
+  } finally {
+    frozen.close();
+  }
+});
 
 test.each([
   ['verify', () => ['verify'], 'fences'],

@@ -194,6 +194,18 @@ test('a call is approved after all of it was on screen, Enter, and five seconds 
   open.splice(0);
 });
 
+test('whoever answers a call that somebody else decides meanwhile is told so', async () => {
+  await crew.db.workSubmit({ workType: 'operate', description: 'Clear the dead rows once more.' });
+  await until(async () => (await database.query('select from ledger.v_approvals')).length === 1);
+  const top = await start();
+  top.type('a');
+  await shows(top, 'end of 3 arguments');
+  await decide(top, `a${ENTER}`, 'Approving in');
+  await database.query('select ledger.tool_call_reject(tool_call_id) from ledger.v_approvals');
+  // Only a machine that is too slow to see it within five seconds sends the answer, and is refused.
+  await until(() => /It does not wait any more\. Your answer was not sent\.|it is already rejected/.test(text(top)));
+});
+
 test('words stream as agents say them', async () => {
   const top = await start();
   await shows(top, 'It takes the net amount in');

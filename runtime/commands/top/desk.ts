@@ -190,7 +190,7 @@ export class Desk {
     const calls = await this.#callsOrProblem();
     if (this.#asked?.id === id && calls) {
       if (calls.some((one) => one.tool_call_id === id)) this.#asked.calls = calls;
-      else this.#back('It does not wait any more.');
+      else this.#back(`It does not wait any more.${this.decision.answer === null ? '' : ' Your answer was not sent.'}`);
     }
     this.#draw();
   }

@@ -12,6 +12,7 @@ import { io } from '../io.ts';
 import { exit, note, print } from '../output.ts';
 import { whereOf } from '../where.ts';
 import type { Where } from '../where.ts';
+import { soonOver } from '../stoppable.ts';
 import { openReader, withLedger, withReader } from '../withLedger.ts';
 import { Desk } from './desk.ts';
 import { Screen } from './screen.ts';
@@ -28,14 +29,22 @@ const QUEUED = 12;
 /** No notification says that a waiting time is over, so everything is read again at this interval. */
 const AGAIN_MS = 10_000;
 
+/** `over` fires when a person ends it, or a signal; `code` is how it ends then. */
+type Ending = { over: AbortController; code: number };
+
 export function top(options: TopOptions): Promise<number> {
+  const ending: Ending = { over: new AbortController(), code: exit.ok };
+  return soonOver(opened(options, ending), ending.over.signal, () => ending.code);
+}
+
+function opened(options: TopOptions, ending: Ending): Promise<number> {
   // Without a terminal, or without a database to write to, no actions are possible.
   if (isOnce(options) || (options.readUrl && !options.databaseUrl))
-    return withReader(options, (read, url) => shown({ read, url, write: null }, options));
+    return withReader(options, (read, url) => shown({ read, url, write: null }, options, ending));
   return withLedger(options, async (write, url) => {
     const reader = await openReader(options, { db: write, url });
     try {
-      return await shown({ read: reader.db, url: reader.url, write }, options);
+      return await shown({ read: reader.db, url: reader.url, write }, options, ending);
     } finally {
       if (reader.db !== write) await reader.db.close();
     }
@@ -44,7 +53,7 @@ export function top(options: TopOptions): Promise<number> {
 
 const isOnce = ({ json = false }: TopOptions): boolean => json || !io().stdin.isTTY || !io().stdout.isTTY;
 
-async function shown(ledger: Ledger, options: TopOptions): Promise<number> {
+async function shown(ledger: Ledger, options: TopOptions, ending: Ending): Promise<number> {
   const project = await whereOf(options);
   const { stdin, stdout } = io();
   if (isOnce(options)) {
@@ -53,7 +62,7 @@ async function shown(ledger: Ledger, options: TopOptions): Promise<number> {
     print({ under_way: seen.rows, queue: seen.queue }, once(seen, 120), options.json ?? false);
     return exit.ok;
   }
-  return live(ledger, project, stdin as ReadStream, stdout as WriteStream);
+  return live(ledger, project, ending, stdin as ReadStream, stdout as WriteStream);
 }
 
 async function readAll({ read, write }: Ledger, project: string | null, skipped: number): Promise<Seen> {
@@ -69,12 +78,10 @@ async function readAll({ read, write }: Ledger, project: string | null, skipped:
 }
 
 /** Runs until q, ^C or a signal ends it. */
-async function live(ledger: Ledger, project: string | null, input: ReadStream, output: WriteStream): Promise<number> {
-  const over = new AbortController();
-  let code: number = exit.ok;
+async function live(ledger: Ledger, project: string | null, ending: Ending, input: ReadStream, output: WriteStream): Promise<number> {
   const end = (as: number): void => {
-    code = as;
-    over.abort();
+    ending.code = as;
+    ending.over.abort();
   };
   const interrupt = (): void => end(exit.interrupted);
   const readAgain = (): Promise<void> =>
@@ -100,7 +107,7 @@ async function live(ledger: Ledger, project: string | null, input: ReadStream, o
   screen.open();
   try {
     draw();
-    await watch(ledger, project, desk, over.signal, readAgain);
+    await watch(ledger, project, desk, ending.over.signal, readAgain);
   } finally {
     clearInterval(tick);
     output.off('resize', onResize);
@@ -108,7 +115,7 @@ async function live(ledger: Ledger, project: string | null, input: ReadStream, o
     desk.decision.leave();
     screen.close();
   }
-  return code;
+  return ending.code;
 }
 
 /** ^Z: gives the terminal to the shell until the program is resumed. */

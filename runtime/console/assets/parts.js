@@ -34,7 +34,7 @@ function catchUp() {
     put(node, next);
     if (!behind.has(node)) decorate(node);
   }
-  for (const [place, next] of lists) if (!isInHand(place)) bring(place, next);
+  for (const [place, next] of lists) if (!isInHand(place) && !owesReason(place, next)) bring(place, next);
 }
 for (const kind of ['focusout', 'pointerout'])
   document.addEventListener(kind, () => behind.size + lists.size > 0 && requestAnimationFrame(catchUp));
@@ -46,13 +46,21 @@ for (const kind of ['focusout', 'pointerout'])
 const lists = new Map();
 const isInHand = (place) => place.matches(':hover') || place.contains(document.activeElement);
 
+/** A call that goes while the reader's answer is on its way, decided by somebody else, stays until they have read why theirs was refused. */
+function owesReason(place, next) {
+  const still = new Set($$('.ask', next).map((ask) => ask.dataset.key));
+  const isAnswered = (ask) => ['counting', 'sending'].includes(ask.dataset.state) || $('.refused', ask)?.textContent;
+  return $$('.ask', place).some((ask) => !still.has(ask.dataset.key) && isAnswered(ask));
+}
+
 /** Whether an update of a list has to wait; if so, a line says it. */
 function waits(place, next) {
   const line = $('[data-waits]', place);
-  if (!line || !$('[data-asks]', next)) return false;
+  if (!line) return false;
   const keysOf = (within) => new Set($$('.ask:not([data-state="decided"])', within).map((ask) => ask.dataset.key));
   const [now, coming] = [keysOf(place), keysOf(next)];
-  if (!isInHand(place) || now.size + coming.size === 0) return false;
+  const isBeingRead = $('[data-asks]', next) && isInHand(place) && now.size + coming.size > 0;
+  if (!isBeingRead && !owesReason(place, next)) return false;
   lists.set(place, next);
   const says = [
     [coming.difference(now).size, 'new'],
@@ -87,7 +95,7 @@ function morph(now, next) {
   }
   if (now.dataset.words !== undefined || now.dataset.plot !== undefined) return; // text streams in, plots are drawn here
   // an answer that has not been sent yet, or the reason why one was not accepted
-  if (now.dataset.pending !== undefined || now.dataset.says !== undefined) return;
+  if (now.dataset.pending !== undefined || now.dataset.says !== undefined || now.matches('.ask .refused')) return;
   if (now.dataset.later !== undefined && next.dataset.later !== undefined) return;
   for (const name of now.getAttributeNames()) if (!next.hasAttribute(name) && !kept(now, name)) now.removeAttribute(name);
   for (const { name, value } of next.attributes) if (now.getAttribute(name) !== value && !kept(now, name)) now.setAttribute(name, value);
