@@ -12,7 +12,7 @@ import { openDb } from './ledger/db.ts';
 import type { Db } from './ledger/db.ts';
 import type { AppendOptions, SearchHit, SearchOptions } from './ledger/entries.ts';
 import { LedgerError, UsageError } from './ledger/errors.ts';
-import { checkText, checkWord } from './ledger/given.ts';
+import { checkActivity, checkText } from './ledger/given.ts';
 import { WorkJournal } from './ledger/journal.ts';
 import { ledgerMemory } from './ledger/ledgerMemory.ts';
 import type { LedgerMemory } from './ledger/ledgerMemory.ts';
@@ -202,7 +202,7 @@ export class LedgerClient implements AsyncDisposable {
 
   async *#follow(id: string, options: FollowOptions, signal: AbortSignal): AsyncGenerator<WorkEvent, CountedItem> {
     try {
-      checkWord('activity', options.activity, ['all', 'new', 'none']);
+      checkActivity(options.activity);
       const item = await this.item(id);
       const after = options.after === undefined ? null : positionOf(options.after, item.id);
       const events = eventsOf(this.#db, this.#url, item.id, options.activity ?? 'all', signal, after);

@@ -27,7 +27,8 @@ import { hooksByName, withHooks } from './tools/hook.ts';
 import type { Hook } from './tools/hook.ts';
 import { checkTools } from './tools/tool.ts';
 import type { Tool } from './tools/tool.ts';
-import { checkOptions, openWorker } from './worker/worker.ts';
+import { checkOptions } from './worker/checkOptions.ts';
+import { openWorker } from './worker/worker.ts';
 import type { Worker, WorkerOptions } from './worker/worker.ts';
 
 export type RunOptions = {

@@ -10,7 +10,7 @@ import { isFinal } from './ledger/answers.ts';
 import type { CountedItem } from './ledger/answers.ts';
 import { clientErrors } from './ledger/clientError.ts';
 import { LedgerError, UsageError } from './ledger/errors.ts';
-import { checkWord, kindOf } from './ledger/given.ts';
+import { checkActivity, kindOf } from './ledger/given.ts';
 import { positionOf, positionText } from './ledger/position.ts';
 
 /** The last event holds the item, which is final or paused. */
@@ -115,7 +115,7 @@ async function framesOf(
 ): Promise<AsyncGenerator<string, void, undefined> | null> {
   const { heartbeatSeconds = 15, show = shown, onError = warned } = options;
   if (!(heartbeatSeconds > 0)) throw new UsageError(`heartbeatSeconds must be more than 0, not ${heartbeatSeconds}`);
-  checkWord('activity', options.activity, ['all', 'new', 'none']);
+  checkActivity(options.activity);
   for (const [name, given] of Object.entries({ show, onError }))
     if (typeof given !== 'function') throw new UsageError(`${name} must be a function, not ${kindOf(given)}`);
   const after = options.after ?? (lastEventId === null || lastEventId === '' ? undefined : lastEventId);

@@ -14,13 +14,11 @@ export function checkText(name: string, value: unknown): asserts value is string
   if (typeof value !== 'string') throw new UsageError(`${name} must be text, not ${kindOf(value)}`);
 }
 
-/** Throws UsageError if it is none of these words; undefined is left to a default. */
-export function checkWord(name: string, value: unknown, words: readonly string[]): void {
-  if (value !== undefined && !words.some((word) => word === value))
-    throw new UsageError(`${name} must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}, not ${shown(value)}`);
+/** Throws UsageError if it does not say which activity of work is told; undefined is left to a default. */
+export function checkActivity(activity: unknown): void {
+  if (activity === undefined || activity === 'all' || activity === 'new' || activity === 'none') return;
+  throw new UsageError(`activity must be all, new or none, not ${typeof activity === 'string' ? `"${activity}"` : kindOf(activity)}`);
 }
-
-const shown = (value: unknown): string => (typeof value === 'string' ? `"${value}"` : kindOf(value));
 
 /** Throws UsageError if it cannot name a schema; '' would be an error of syntax in every query. */
 export function checkSchema(schema: unknown): asserts schema is string {

@@ -7,7 +7,6 @@ import type Docker from 'dockerode';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 
-import { isObject } from '../../plv8/isObject.ts';
 import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
 import { ServedDirectories } from '../../sandbox/servedDirectories.ts';
 import { hostName, webFetchHeaders } from '../config.ts';
@@ -22,8 +21,8 @@ import { clientOf } from '../client.ts';
 import type { LedgerClient } from '../client.ts';
 import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
-import { messageOf, UsageError } from '../ledger/errors.ts';
-import { checkSchema, checkText, kindOf } from '../ledger/given.ts';
+import { messageOf } from '../ledger/errors.ts';
+import { checkSchema } from '../ledger/given.ts';
 import { hearing, listen } from '../ledger/listener.ts';
 import { lent } from '../ledger/opened.ts';
 import { whenReachable } from '../ledger/reachable.ts';
@@ -40,8 +39,8 @@ import { hooksByName } from '../tools/hook.ts';
 import type { Hook } from '../tools/hook.ts';
 import { checkTools } from '../tools/tool.ts';
 import type { Tool } from '../tools/tool.ts';
+import { checkOptions } from './checkOptions.ts';
 import { connectionsOf } from './connections.ts';
-import { LONGEST_SECONDS, MOST_AT_ONCE } from './limits.ts';
 import { startRetention } from './retention.ts';
 import { startRunner } from './runner.ts';
 import type { Runner } from './runner.ts';
@@ -270,48 +269,6 @@ export async function openWorker(options: WorkerOptions, signal?: AbortSignal): 
     stop: () => stop(null, options.graceSeconds ?? 5),
   };
 }
-
-/**
- * Throws UsageError if no worker works with these. Leases of 0 seconds would end as they begin, timers treat a value that is not a number as
- * 1 ms, and each item would fail with a model that cannot be called.
- */
-export function checkOptions(options: Omit<WorkerOptions, 'url' | 'schema' | 'tools'>): void {
-  const { model, concurrency, leaseSeconds, graceSeconds } = options;
-  if (typeof (model as Partial<ModelClient> | undefined)?.call !== 'function')
-    throw new UsageError('the model must be a client from createModelClient() or modelFromAiSdk(), or have a call() like theirs');
-  const check = (name: string, given: number | undefined, least: number, most: number, isRight: (n: unknown) => boolean): void => {
-    if (given !== undefined && !(isRight(given) && given >= least && given <= most))
-      throw new UsageError(`${name} is a number from ${least} to ${most}, not ${String(given)}`);
-  };
-  check('concurrency', concurrency, 1, MOST_AT_ONCE, Number.isInteger);
-  check('leaseSeconds', leaseSeconds, 1, LONGEST_SECONDS, Number.isFinite);
-  check('graceSeconds', graceSeconds, 0, LONGEST_SECONDS, Number.isFinite);
-  checkTypes(options);
-}
-
-/** Of the options that a program without types may give as something else. Without `host`, `http` would listen on every address. */
-function checkTypes(
-  options: Pick<WorkerOptions, 'host' | 'project' | 'workspaceRoots' | 'ownDirectories' | 'http' | 'docker' | 'log'>,
-): void {
-  const { host, project, workspaceRoots: roots, ownDirectories, http, docker, log } = options as Record<string, unknown>;
-  for (const [name, text] of Object.entries({ host, project })) if (text !== undefined && text !== null) checkText(name, text);
-  for (const [name, list] of Object.entries({ workspaceRoots: roots, ownDirectories })) {
-    if (list === undefined) continue;
-    if (!Array.isArray(list)) throw new UsageError(`${name} must be a list of directories, not ${kindOf(list)}`);
-    for (const directory of list) checkText(`a directory of ${name}`, directory);
-  }
-  if (http !== undefined && http !== null) {
-    const at = isObject(http) ? http : {};
-    if (typeof at['host'] !== 'string' || at['host'] === '' || !isPort(at['port']))
-      throw new UsageError('http must have a host and a port from 0 to 65535: { host: "127.0.0.1", port: 9464 }');
-  }
-  if (docker !== undefined && docker !== null && typeof (docker as Partial<DockerDaemon>).ping !== 'function')
-    throw new UsageError('docker must be an object of dockerode, or null');
-  if (log !== undefined && !(isObject(log) && typeof log['warn'] === 'function'))
-    throw new UsageError('log must be a logger of pino, or have its methods');
-}
-
-const isPort = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535;
 
 function sayPooler(needs: number, listenUrl: string | null, log: Logger): void {
   if (listenUrl === null)

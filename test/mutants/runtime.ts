@@ -205,8 +205,8 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'a worker without a host answers HTTP on every address',
-    file: 'runtime/worker/worker.ts',
-    from: "typeof at['host'] !== 'string' || at['host'] === '' || ",
+    file: 'runtime/worker/checkOptions.ts',
+    from: "typeof value['host'] === 'string' && value['host'] !== '' && ",
     to: '',
     test: 'test/runtime/worker/startWorker.test.ts',
     title: 'an option of another type',
